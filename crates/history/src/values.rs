@@ -1,0 +1,191 @@
+//! Values, interned per key: the pair of a key and what it held becomes one `u32`.
+//!
+//! Interning the pair, not the datum, makes write-read resolution an array look-up and needs 12 bytes a value. The table is the
+//! hot spot of every load, so it is our own: look-ups come in batches whose cache misses overlap, and growing
+//! rebuilds from the columns instead of holding two tables.
+
+use crate::names::{Datum, Texts};
+
+/// How a value's `raw` column is to be read; kept in the two top bits of the `owner` column.
+const INT: u32 = 0;
+const TEXT: u32 = 1 << 30;
+const INITIAL: u32 = 2 << 30;
+const KEY_BITS: u32 = (1 << 30) - 1;
+
+/// The most keys a history may have: two bits of a key's id are taken.
+pub(crate) const MAX_KEYS: usize = KEY_BITS as usize;
+
+const EMPTY: u32 = u32::MAX;
+const BATCH: usize = 64;
+
+/// A value to be interned, and where its id goes.
+#[derive(Clone, Copy, Default)]
+struct Pending {
+    raw: i64,
+    owner: u32,
+    target: u32,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Values {
+    raw: Vec<i64>,
+    owner: Vec<u32>,
+}
+
+impl Values {
+    pub(crate) fn len(&self) -> usize {
+        self.raw.len()
+    }
+
+    #[inline]
+    pub(crate) fn key(&self, value: u32) -> u32 {
+        self.owner[value as usize] & KEY_BITS
+    }
+
+    pub(crate) fn datum<'a>(&self, value: u32, texts: &'a Texts) -> Datum<'a> {
+        let raw = self.raw[value as usize];
+        match self.owner[value as usize] & !KEY_BITS {
+            INT => Datum::Int(raw),
+            TEXT => Datum::Text(texts.get(raw as u32)),
+            _ => Datum::Initial,
+        }
+    }
+
+    pub(crate) fn is_initial(&self, value: u32) -> bool {
+        self.owner[value as usize] & !KEY_BITS == INITIAL
+    }
+
+    pub(crate) fn is_int(&self, value: u32, i: i64) -> bool {
+        self.owner[value as usize] & !KEY_BITS == INT && self.raw[value as usize] == i
+    }
+}
+
+/// [`Values`] under construction.
+pub(crate) struct Interner {
+    values: Values,
+    slots: Vec<u32>,
+    pending: [Pending; BATCH],
+    waiting: usize,
+}
+
+impl Interner {
+    pub(crate) fn new() -> Self {
+        Interner {
+            values: Values::default(),
+            slots: vec![EMPTY; 1 << 10],
+            pending: [Pending::default(); BATCH],
+            waiting: 0,
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.values.len() * 12 + self.slots.len() * 4
+    }
+
+    /// Interns a value soon: by the next [`flush`](Self::flush), `targets[target]` holds its id.
+    #[inline]
+    pub(crate) fn later(&mut self, key: u32, datum: Datum<'_>, texts: &mut Texts, target: u32, targets: &mut [u32]) {
+        let (raw, owner) = encode(key, datum, texts);
+        self.pending[self.waiting] = Pending { raw, owner, target };
+        self.waiting += 1;
+        if self.waiting == BATCH {
+            self.flush(targets);
+        }
+    }
+
+    /// Interns a value at once.
+    pub(crate) fn now(&mut self, key: u32, datum: Datum<'_>, texts: &mut Texts) -> u32 {
+        let (raw, owner) = encode(key, datum, texts);
+        if self.values.len() + 1 > self.slots.len() / 2 {
+            self.grow();
+        }
+        self.find_or_insert(raw, owner, hash(raw, owner) as usize)
+    }
+
+    pub(crate) fn flush(&mut self, targets: &mut [u32]) {
+        if self.values.len() + self.waiting > self.slots.len() / 2 {
+            self.grow();
+        }
+        let mask = self.slots.len() - 1;
+        let batch = &self.pending[..self.waiting];
+        // Three loops instead of one, so that the misses of a whole batch are under way at once.
+        let mut hashes = [0; BATCH];
+        let mut seen = [EMPTY; BATCH];
+        for (i, p) in batch.iter().enumerate() {
+            hashes[i] = hash(p.raw, p.owner) as usize;
+            seen[i] = self.slots[hashes[i] & mask];
+        }
+        let mut same = [false; BATCH];
+        for (i, p) in batch.iter().enumerate() {
+            if let Some(&raw) = self.values.raw.get(seen[i] as usize) {
+                same[i] = raw == p.raw && self.values.owner[seen[i] as usize] == p.owner;
+            }
+        }
+        for i in 0..self.waiting {
+            let p = self.pending[i];
+            targets[p.target as usize] = if same[i] { seen[i] } else { self.find_or_insert(p.raw, p.owner, hashes[i]) };
+        }
+        self.waiting = 0;
+    }
+
+    fn find_or_insert(&mut self, raw: i64, owner: u32, hash: usize) -> u32 {
+        let mask = self.slots.len() - 1;
+        let mut at = hash & mask;
+        loop {
+            let value = self.slots[at];
+            if value == EMPTY {
+                let new = self.values.len() as u32;
+                assert!(new < EMPTY, "a history holds fewer than 2^32 - 1 values");
+                self.values.raw.push(raw);
+                self.values.owner.push(owner);
+                self.slots[at] = new;
+                return new;
+            }
+            if self.values.raw[value as usize] == raw && self.values.owner[value as usize] == owner {
+                return value;
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    fn grow(&mut self) {
+        let size = self.slots.len() * 2;
+        self.slots = Vec::new();
+        self.slots = vec![EMPTY; size];
+        let mask = size - 1;
+        for (value, (&raw, &owner)) in self.values.raw.iter().zip(&self.values.owner).enumerate() {
+            let mut at = hash(raw, owner) as usize & mask;
+            while self.slots[at] != EMPTY {
+                at = (at + 1) & mask;
+            }
+            self.slots[at] = value as u32;
+        }
+    }
+
+    /// The finished columns. Nothing may be pending.
+    pub(crate) fn finish(self) -> Values {
+        assert_eq!(self.waiting, 0, "the last batch is flushed before the end");
+        self.values
+    }
+}
+
+fn encode(key: u32, datum: Datum<'_>, texts: &mut Texts) -> (i64, u32) {
+    match datum {
+        Datum::Int(i) => (i, key | INT),
+        Datum::Text(s) => (i64::from(texts.intern(s)), key | TEXT),
+        Datum::Initial => (0, key | INITIAL),
+    }
+}
+
+/// A folded multiplication: one instruction or two, and every input bit reaches the low bits.
+#[inline]
+fn hash(raw: i64, owner: u32) -> u64 {
+    let a = raw as u64 ^ 0x9e37_79b9_7f4a_7c15;
+    let b = u64::from(owner) ^ 0xd1b5_4a32_d192_ed03;
+    let product = u128::from(a.wrapping_mul(0xff51_afd7_ed55_8ccd)) * u128::from(b.wrapping_mul(0xc4ce_b9fe_1a85_ec53));
+    (product as u64) ^ ((product >> 64) as u64)
+}
