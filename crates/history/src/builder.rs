@@ -18,7 +18,8 @@ pub enum InitialRule {
     Declared(i64),
     /// Every key holds this number at first, except keys to which it is also written (PolySI's text and its relatives).
     UnlessWritten(i64),
-    /// The first value of a key that is read and written by nobody is its initial one (Viper's logs).
+    /// The first value of a key that is read and written by nobody is its initial one, unless the key is also read as
+    /// absent (Viper's logs).
     Unwritten,
 }
 
@@ -26,29 +27,29 @@ pub enum InitialRule {
 ///
 /// [`transaction`](Self::transaction) reads best in code. Readers of files use the calls below it, one per event.
 pub struct HistoryBuilder {
-    texts: Texts,
-    keys: Names,
-    session_names: Names,
-    session_files: Vec<Option<Box<str>>>,
+    pub(crate) texts: Texts,
+    pub(crate) keys: Names,
+    pub(crate) session_names: Names,
+    pub(crate) session_files: Vec<Option<Box<str>>>,
     file: Option<Box<str>>,
-    interner: Interner,
+    pub(crate) interner: Interner,
     initial: InitialRule,
     limit: usize,
 
     /// The transaction to which events are added.
     current: usize,
-    session_of: Vec<u32>,
-    events_of: Vec<Range<u32>>,
-    outcomes: Vec<Outcome>,
-    times: Vec<Times>,
+    pub(crate) session_of: Vec<u32>,
+    pub(crate) events_of: Vec<Range<u32>>,
+    pub(crate) outcomes: Vec<Outcome>,
+    pub(crate) times: Vec<Times>,
     lines: Vec<u32>,
     labels: Vec<i64>,
 
-    kinds: Vec<Kind>,
-    columns: Vec<u32>,
-    compounds: Vec<Compound>,
-    compound_values: Vec<Value>,
-    bounds: Names,
+    pub(crate) kinds: Vec<Kind>,
+    pub(crate) columns: Vec<u32>,
+    pub(crate) compounds: Vec<Compound>,
+    pub(crate) compound_values: Vec<Value>,
+    pub(crate) bounds: Names,
     /// Slots of `kinds` that belong to no transaction any more: a resumed transaction moved away.
     holes: usize,
     error: Option<HistoryError>,
@@ -267,12 +268,11 @@ impl HistoryBuilder {
     fn effective<'a>(&self, datum: Datum<'a>) -> Datum<'a> {
         match (self.initial, datum) {
             (InitialRule::Declared(initial), Datum::Int(i)) if i == initial => Datum::Initial,
-            (InitialRule::UnlessWritten(initial), Datum::Initial) => Datum::Int(initial),
             _ => datum,
         }
     }
 
-    fn check_limits(&mut self) {
+    pub(crate) fn check_limits(&mut self) {
         let too_many = |what, limit| Some(HistoryError::TooMany { what, limit });
         let events = u64::from(u32::MAX) - 1;
         self.error = if self.bytes() > self.limit {
@@ -301,6 +301,19 @@ impl HistoryBuilder {
             + self.keys.bytes()
             + self.texts.bytes()
             + derived
+    }
+
+    /// Drops transactions and events, but keeps all names and values interned: a writer has written them.
+    pub(crate) fn forget_events(&mut self) {
+        self.session_of.clear();
+        self.events_of.clear();
+        self.outcomes.clear();
+        self.times.clear();
+        self.kinds.clear();
+        self.columns.clear();
+        self.compounds.clear();
+        self.compound_values.clear();
+        self.holes = 0;
     }
 
     /// Whether the history can still be built. Readers ask now and then, to stop early.

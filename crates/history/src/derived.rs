@@ -4,11 +4,14 @@
 //! - A transaction *counts* if it committed, or if its outcome is unknown and a transaction that counts read what it wrote.
 //! - A read is *external* if its transaction has not written the key before. Only these reach the graphs.
 //! - A write is *final* if its transaction does not write the key again.
-//! - A list read observes every element, and its last element is the version read. The longest list read of a key fixes
-//!   the order of its elements, and puts all other appends after them.
+//! - A list read observes every element, and its last element is the version read. What the reader itself appended before stands
+//!   at the end of the list and is left out. The longest list read of a key fixes the order of its elements, and puts all other appends
+//!   after them.
 //! - A range reads each key of the history that lies in it: the returned ones as returned, the others as initial.
 
 use std::sync::OnceLock;
+
+use rustc_hash::FxHashMap;
 
 use crate::builder::InitialRule;
 use crate::error::HistoryError;
@@ -27,7 +30,10 @@ pub enum Writer {
     Nobody,
 }
 
+/// Marks a value whose writer wrote the key again.
 const OVERWRITTEN: u32 = 1 << 31;
+/// Marks a read of the same event as the read before it.
+const SAME_EVENT: u32 = 1 << 31;
 const INITIAL: u32 = OVERWRITTEN - 1;
 const NOBODY: u32 = OVERWRITTEN - 2;
 const NO_KEY: u32 = u32::MAX;
@@ -49,7 +55,13 @@ impl ExternalRead {
     /// The transaction that wrote the version read; `None` for the initial one.
     #[inline]
     pub fn from(self) -> Option<TxnId> {
-        (self.from != INITIAL).then_some(TxnId(self.from))
+        (self.from & !SAME_EVENT != INITIAL).then_some(TxnId(self.from & !SAME_EVENT))
+    }
+
+    /// Whether it is of the same event as the read before it: a row of the same range, an element of the same list.
+    #[inline]
+    pub fn is_same_event(self) -> bool {
+        self.from & SAME_EVENT != 0
     }
 }
 
@@ -72,7 +84,8 @@ pub enum FaultKind {
     NonRepeatable,
     /// A list has an element twice.
     DuplicateElement,
-    /// Two list reads of a key disagree on the order of its elements; this is the other one.
+    /// Two list reads of a key disagree on the order of its elements; this is the other one. It may be the same one, if it
+    /// has the elements of one transaction in another order than that appended them.
     IncompatibleOrder(EventId),
 }
 
@@ -305,7 +318,7 @@ impl<'h> Pass<'h> {
         match self.out.writer(value) {
             Writer::Txn(first) => {
                 let value = history.datum(value).to_string().into();
-                HistoryError::RepeatedValue { key, value, first: history.write_at(first), second: write }
+                HistoryError::RepeatedValue { key, value, first: history.write_at(first).into(), second: write.into() }
             }
             _ => {
                 let value = match history.initial {
@@ -351,24 +364,45 @@ impl<'h> Pass<'h> {
     }
 
     fn resolve_initial(&mut self) {
-        let values = &self.history.values;
-        let mut has_initial = Vec::new();
-        for value in 0..values.len() {
-            if self.out.writer[value] != NOBODY {
-                continue;
-            }
-            let initial = match self.history.initial {
-                InitialRule::UnlessWritten(initial) => values.is_int(value as u32, initial),
-                InitialRule::Unwritten => {
-                    has_initial.resize(self.history.key_count(), false);
-                    !std::mem::replace(&mut has_initial[values.key(value as u32) as usize], true)
-                }
-                InitialRule::Absent | InitialRule::Declared(_) => false,
+        let history = self.history;
+        for value in 0..history.value_count() as u32 {
+            let initial = match history.initial {
+                InitialRule::UnlessWritten(initial) => history.values.is_int(value, initial),
+                _ => false,
             };
-            if initial || values.is_initial(value as u32) {
-                self.out.writer[value] = INITIAL;
+            if self.out.writer[value as usize] == NOBODY && (initial || history.values.is_initial(value)) {
+                self.out.writer[value as usize] = INITIAL;
             }
         }
+        if history.initial == InitialRule::Unwritten {
+            let mut read: Vec<Value> = history
+                .transactions()
+                .flat_map(|txn| history.events_of[txn.index()].clone())
+                .flat_map(|event| self.seen(event as usize))
+                .filter(|value| self.out.writer[value.index()] == NOBODY)
+                .collect();
+            read.sort_unstable();
+            let mut has_initial = vec![false; history.key_count()];
+            let absent = (0..history.value_count() as u32).filter(|&value| history.values.is_initial(value));
+            absent.for_each(|value| has_initial[history.values.key(value) as usize] = true);
+            for value in read {
+                if !std::mem::replace(&mut has_initial[history.key_of(value).index()], true) {
+                    self.out.writer[value.index()] = INITIAL;
+                }
+            }
+        }
+    }
+
+    /// The values that an event shows.
+    fn seen(&self, event: usize) -> impl Iterator<Item = Value> + use<'h> {
+        let column = self.history.columns[event];
+        let (single, several) = match self.history.kinds[event] {
+            Kind::Read => (Some(Value(column)), &[][..]),
+            Kind::ReadList | Kind::Range => (None, self.history.compound(column).1),
+            Kind::CasSucceeded => (Some(self.history.compound(column).1[0]), &[][..]),
+            _ => (None, &[][..]),
+        };
+        single.into_iter().chain(several.iter().copied())
     }
 
     /// An indeterminate transaction counts if one that counts read what it wrote.
@@ -381,15 +415,7 @@ impl<'h> Pass<'h> {
         let mut stack: Vec<TxnId> = history.transactions().filter(|&t| self.out.counts(t)).collect();
         while let Some(txn) = stack.pop() {
             for event in history.events_of[txn.index()].clone() {
-                let column = history.columns[event as usize];
-                let single = [Value(column)];
-                let seen = match history.kinds[event as usize] {
-                    Kind::Read => &single[..],
-                    Kind::ReadList | Kind::Range => history.compound(column).1,
-                    Kind::CasSucceeded => &history.compound(column).1[..1],
-                    _ => &[],
-                };
-                for &value in seen {
+                for value in self.seen(event as usize) {
                     if let Writer::Txn(writer) = self.out.writer(value)
                         && history.outcome(writer) == Outcome::Indeterminate
                         && !self.out.counts(writer)
@@ -463,11 +489,13 @@ impl<'h> Pass<'h> {
                         Kind::CasFailed => {}
                         Kind::ReadList => self.read_list(at, column),
                         Kind::Range => {
+                            let first = self.out.reads.len();
                             for row in history.compound(column).1 {
                                 self.read(at, row.0);
                             }
                             self.keys_not_returned(column, &mut missing);
                             missing.iter().for_each(|&key| self.read_nothing(at, key));
+                            self.join_reads(first);
                         }
                     }
                 }
@@ -574,20 +602,15 @@ impl<'h> Pass<'h> {
         let history = self.history;
         let (list, elements) = history.compound(column);
         let key = list.key;
-        let own: Vec<Value> = self
-            .events_before(at)
-            .filter(|&event| history.kinds[event] == Kind::Append)
-            .map(|event| Value(history.columns[event]))
-            .filter(|&value| history.key_of(value).0 == key)
-            .collect();
+        let own = self.appended_before(at, key);
         let mut sorted = elements.to_vec();
         sorted.sort_unstable();
         if let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
             self.fault(at, key, Some(pair[0].0), FaultKind::DuplicateElement);
         }
         let Some(external) = elements.strip_suffix(&own[..]) else {
-            let last = *own.last().expect("every list ends with nothing");
-            let kind = if elements.contains(&last) { FaultKind::NotMyLastWrite } else { FaultKind::NotMyOwnWrite };
+            let own_earlier = elements.last().is_some_and(|last| own.contains(last));
+            let kind = if own_earlier { FaultKind::NotMyLastWrite } else { FaultKind::NotMyOwnWrite };
             self.fault(at, key, elements.last().map(|v| v.0), kind);
             return;
         };
@@ -616,6 +639,7 @@ impl<'h> Pass<'h> {
         if bad {
             return;
         }
+        let first = self.out.reads.len();
         let mut from = INITIAL;
         for (i, value) in external.iter().enumerate() {
             from = self.out.writer[value.index()] & !OVERWRITTEN;
@@ -625,11 +649,28 @@ impl<'h> Pass<'h> {
             }
         }
         self.out.reads.push(ExternalRead { key, from });
+        self.join_reads(first);
+    }
+
+    /// The reads from `first` on are of one event.
+    fn join_reads(&mut self, first: usize) {
+        for read in self.out.reads.iter_mut().skip(first + 1) {
+            read.from |= SAME_EVENT;
+        }
     }
 
     fn same_version(&self, a: u32, b: u32) -> bool {
         let initial = |value: u32| value == NOTHING || self.out.writer[value as usize] == INITIAL;
         a == b || (initial(a) && initial(b))
+    }
+
+    /// What the transaction at hand has appended to a list so far.
+    fn appended_before(&self, at: At, key: u32) -> Vec<Value> {
+        self.events_before(at)
+            .filter(|&event| self.history.kinds[event] == Kind::Append)
+            .map(|event| Value(self.history.columns[event]))
+            .filter(|&value| self.history.key_of(value).0 == key)
+            .collect()
     }
 
     fn events_before(&self, at: At) -> impl Iterator<Item = usize> + use<> {
@@ -651,39 +692,42 @@ impl<'h> Pass<'h> {
             return;
         }
         let history = self.history;
-        let mut longest: Vec<Option<At>> = vec![None; history.key_count()];
-        let list_reads = |out: &Derived| {
-            let counting: Vec<TxnId> = history.transactions().filter(|&t| out.counts(t)).collect();
-            counting.into_iter().flat_map(move |txn| {
-                let events = history.events_of[txn.index()].clone();
-                events
-                    .filter(|&e| history.kinds[e as usize] == Kind::ReadList)
-                    .map(move |e| At { txn, event: EventId(e) })
-            })
-        };
-        let list_at = |at: At| history.compound(history.columns[at.event.0 as usize]);
-        for at in list_reads(&self.out) {
-            let (list, elements) = list_at(at);
-            let best = &mut longest[list.key as usize];
-            if best.is_none_or(|best| list_at(best).1.len() < elements.len()) {
-                *best = Some(at);
+        let mut reads: Vec<(At, u32, &[Value])> = Vec::new();
+        for txn in history.transactions().filter(|&txn| self.out.counts(txn)) {
+            for event in history.events_of[txn.index()].clone() {
+                if history.kinds[event as usize] == Kind::ReadList {
+                    let at = At { txn, event: EventId(event) };
+                    let (list, elements) = history.compound(history.columns[event as usize]);
+                    let own = self.appended_before(at, list.key);
+                    reads.push((at, list.key, elements.strip_suffix(&own[..]).unwrap_or(elements)));
+                }
             }
         }
-        for at in list_reads(&self.out) {
-            let (list, elements) = list_at(at);
-            let best = longest[list.key as usize].expect("a key with a list read has a longest one");
-            if !list_at(best).1.starts_with(elements) {
-                let last = elements.last().map(|v| v.0);
-                self.fault(at, list.key, last, FaultKind::IncompatibleOrder(best.event));
+        let mut longest: Vec<Option<(At, &[Value])>> = vec![None; history.key_count()];
+        for &(at, key, elements) in &reads {
+            let best = &mut longest[key as usize];
+            if best.is_none_or(|(_, best)| best.len() < elements.len()) {
+                *best = Some((at, elements));
             }
+        }
+        for (at, key, elements) in reads {
+            let (best, longer) = longest[key as usize].expect("a key with a list read has a longest one");
+            let other = if !longer.starts_with(elements) {
+                best.event
+            } else if best.event == at.event && !self.in_program_order(key, elements) {
+                at.event
+            } else {
+                continue;
+            };
+            self.fault(at, key, elements.last().map(|v| v.0), FaultKind::IncompatibleOrder(other));
         }
         self.out.faults.sort_by_key(|fault| fault.txn);
 
         let mut ordered = vec![false; history.value_count()];
         let mut last_of: Vec<Option<TxnId>> = vec![None; history.key_count()];
         for (key, best) in longest.iter().enumerate() {
-            let Some(best) = best else { continue };
-            for &value in list_at(*best).1 {
+            let Some((_, elements)) = best else { continue };
+            for &value in *elements {
                 ordered[value.index()] = true;
                 let Writer::Txn(after) = self.out.writer(value) else { continue };
                 if !self.out.counts(after) {
@@ -710,6 +754,24 @@ impl<'h> Pass<'h> {
                 }
             }
         }
+    }
+}
+
+impl Pass<'_> {
+    /// Whether a list has all that each transaction appended before any element of it, in that order.
+    fn in_program_order(&self, key: u32, elements: &[Value]) -> bool {
+        let history = self.history;
+        let mut done: FxHashMap<TxnId, usize> = FxHashMap::default();
+        elements.iter().all(|&value| {
+            let Writer::Txn(txn) = self.out.writer(value) else { return true };
+            let mut appended = history.events_of[txn.index()].clone().filter_map(|event| {
+                let value = Value(history.columns[event as usize]);
+                (history.kinds[event as usize] == Kind::Append && history.key_of(value).0 == key).then_some(value)
+            });
+            let next = done.entry(txn).or_insert(0);
+            *next += 1;
+            appended.nth(*next - 1) == Some(value)
+        })
     }
 }
 

@@ -60,9 +60,9 @@ pub enum HistoryError {
         /// The value.
         value: Box<str>,
         /// The write met first.
-        first: WriteAt,
+        first: Box<WriteAt>,
         /// The write met second.
-        second: WriteAt,
+        second: Box<WriteAt>,
     },
     /// A write sets a key to the value that it is declared to hold at first.
     #[error(

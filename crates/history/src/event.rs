@@ -108,6 +108,11 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
+    /// Whether the event's column is an index into the compounds.
+    pub(crate) fn is_compound(self) -> bool {
+        matches!(self, Kind::ReadList | Kind::Range | Kind::CasSucceeded | Kind::CasFailed)
+    }
+
     /// Whether the event sets one key to the one value in its column.
     pub(crate) fn is_plain_write(self) -> bool {
         matches!(self, Kind::Write | Kind::Append | Kind::Insert | Kind::Delete)

@@ -20,6 +20,7 @@ mod hist;
 mod json;
 mod jsonl;
 mod lines;
+mod stream;
 mod text;
 mod timestamped;
 mod viper;
@@ -223,8 +224,9 @@ const HEAD: usize = 64 << 10;
 
 /// Tells the format of a file by its first bytes.
 pub fn detect(head: &[u8]) -> Option<Format> {
+    type Test = fn(&[u8]) -> bool;
     // From the most particular to the least.
-    let tests: [(Format, fn(&[u8]) -> bool); 9] = [
+    let tests: [(Format, Test); 9] = [
         (Format::Binary, binary::detect),
         (Format::Dbcop, dbcop::detect),
         (Format::Timestamped, timestamped::detect),

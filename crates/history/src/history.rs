@@ -107,7 +107,7 @@ impl History {
     pub fn transactions_of(
         &self,
         session: SessionId,
-    ) -> impl ExactSizeIterator<Item = TxnId> + DoubleEndedIterator + use<> {
+    ) -> impl ExactSizeIterator<Item = TxnId> + DoubleEndedIterator + Clone + use<> {
         (self.sessions[session.index()]..self.sessions[session.index() + 1]).map(TxnId)
     }
 

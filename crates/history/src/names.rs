@@ -113,6 +113,10 @@ impl Texts {
         id
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.texts.len()
+    }
+
     pub(crate) fn get(&self, id: u32) -> &str {
         &self.texts[id as usize]
     }
@@ -141,6 +145,25 @@ pub(crate) struct Names {
 impl Names {
     pub(crate) fn len(&self) -> usize {
         self.raw.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.raw.is_empty()
+    }
+
+    /// The names from an id on, as columns: the raw numbers, and whether each is a text.
+    pub(crate) fn columns_from(&self, first: usize) -> (&[i64], impl Iterator<Item = bool>) {
+        let is_text = (first as u32..self.raw.len() as u32).map(|id| self.text_ids.binary_search(&id).is_ok());
+        (&self.raw[first..], is_text)
+    }
+
+    /// Adds a name from columns, without making it known for look-ups. Whether it is a possible one.
+    pub(crate) fn push_column(&mut self, raw: i64, is_text: bool, texts: usize) -> bool {
+        if is_text {
+            self.text_ids.push(self.raw.len() as u32);
+        }
+        self.raw.push(raw);
+        !is_text || usize::try_from(raw).is_ok_and(|raw| raw < texts)
     }
 
     pub(crate) fn bytes(&self) -> usize {

@@ -82,6 +82,36 @@ impl Interner {
         self.values.len()
     }
 
+    pub(crate) fn key(&self, value: u32) -> u32 {
+        self.values.key(value)
+    }
+
+    /// The values from an id on, as columns.
+    pub(crate) fn columns_from(&self, first: usize) -> (&[i64], &[u32]) {
+        (&self.values.raw[first..], &self.values.owner[first..])
+    }
+
+    /// Adds values from columns, without making them known for look-ups. Whether all are possible ones.
+    pub(crate) fn extend_columns(
+        &mut self,
+        raw: impl Iterator<Item = i64> + Clone,
+        owner: impl Iterator<Item = u32> + Clone,
+        keys: usize,
+        texts: usize,
+    ) -> bool {
+        let possible = raw.clone().zip(owner.clone()).all(|(raw, owner)| {
+            (owner & KEY_BITS) < keys as u32
+                && match owner & !KEY_BITS {
+                    INT => true,
+                    TEXT => usize::try_from(raw).is_ok_and(|raw| raw < texts),
+                    tag => tag == INITIAL,
+                }
+        });
+        self.values.raw.extend(raw);
+        self.values.owner.extend(owner);
+        possible
+    }
+
     pub(crate) fn bytes(&self) -> usize {
         self.values.len() * 12 + self.slots.len() * 4
     }
@@ -107,6 +137,10 @@ impl Interner {
     }
 
     pub(crate) fn flush(&mut self, targets: &mut [u32]) {
+        // Values added as columns are in no table; there is nothing to look up then.
+        if self.waiting == 0 {
+            return;
+        }
         if self.values.len() + self.waiting > self.slots.len() / 2 {
             self.grow();
         }

@@ -27,6 +27,13 @@ impl Unexpected {
         let found = if rest.is_empty() { "the end of the input".into() } else { excerpt(rest) };
         ReadError::malformed(place, self.expected, found)
     }
+
+    /// The same for bytes that may span several lines, given the number of the first.
+    pub(super) fn in_lines(self, bytes: &[u8], first: u64) -> ReadError {
+        let before = &bytes[..self.at.min(bytes.len())];
+        let line = first + memchr::memchr_iter(b'\n', before).count() as u64;
+        self.in_bytes(bytes, Place::line(line))
+    }
 }
 
 /// A value without parts.
@@ -71,6 +78,11 @@ impl<'a> Cursor<'a> {
 
     pub(super) fn position(&self) -> usize {
         self.at
+    }
+
+    /// Steps over bytes that the caller has looked at.
+    pub(super) fn advance(&mut self, bytes: usize) {
+        self.at += bytes;
     }
 
     pub(super) fn unexpected(&self, expected: impl Into<Cow<'static, str>>) -> Unexpected {
@@ -254,6 +266,23 @@ impl<'a> Cursor<'a> {
         } else {
             Err(self.unexpected(expected))
         }
+    }
+
+    /// Shows the fields of an object and where their values begin, as far as the object is there: the head of a file may
+    /// end in the middle of it.
+    pub(super) fn fields_so_far(mut self, mut show: impl FnMut(&str, Self)) {
+        let mut fields = || -> Result<(), Unexpected> {
+            let mut more = self.open(b'{', b'}', "an object")?;
+            while more {
+                let name = self.field()?;
+                show(&name, self);
+                self.skip()?;
+                more = self.more(b'}')?;
+            }
+            Ok(())
+        };
+        // What is wrong with it is for the reader to say.
+        let _ = fields();
     }
 
     /// Steps over one value of any kind.

@@ -1,0 +1,119 @@
+//! From a history and a level to a verdict.
+
+use isonomy_history::{FaultKind, History, TxnId};
+
+use crate::anomaly::Anomaly;
+use crate::level::IsolationLevel;
+use crate::saturation::{self, Outcome, Saturated};
+use crate::trace;
+use crate::verdict::{Counterexample, Evidence, Reason, Verdict, Why, Witness};
+
+/// How to check.
+#[derive(Clone, Copy)]
+pub struct Options<'a> {
+    /// Whether levels that respect session order do so.
+    pub session_order: bool,
+    /// By how many nanoseconds clocks may differ.
+    pub clock_drift: i64,
+    /// Asked now and then; when it says true, the verdict is undecided.
+    pub stop: &'a (dyn Fn() -> bool + Sync),
+    /// Told of each stage as it begins.
+    pub stage: &'a (dyn Fn(Stage) + Sync),
+}
+
+impl Default for Options<'_> {
+    fn default() -> Self {
+        Options { session_order: true, clock_drift: 0, stop: &|| false, stage: &|_| {} }
+    }
+}
+
+/// A stage of a check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Reads by themselves.
+    Reads,
+    /// Inferring an order of commits.
+    Saturate,
+    /// Making the counterexample small and finding reasons.
+    Explain,
+}
+
+impl Stage {
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Stage::Reads => "reads",
+            Stage::Saturate => "saturate",
+            Stage::Explain => "explain",
+        }
+    }
+}
+
+/// Decides whether a history satisfies a level.
+pub fn check(history: &History, level: IsolationLevel, options: &Options<'_>) -> Verdict {
+    (options.stage)(Stage::Reads);
+    if let Some(counterexample) = faulty_read(history, level) {
+        return Verdict::Violated(counterexample);
+    }
+    match level {
+        IsolationLevel::ReadCommitted | IsolationLevel::ReadAtomic | IsolationLevel::Causal => {
+            saturate(history, level, options)
+        }
+        level if level.needs_times() && !history.has_times() => Verdict::Undecided(Reason::NoTimes),
+        _ => Verdict::Undecided(Reason::NotBuilt),
+    }
+}
+
+/// The first read that is wrong by itself, at this level.
+fn faulty_read(history: &History, level: IsolationLevel) -> Option<Counterexample> {
+    let forbidden = |kind| kind != FaultKind::NonRepeatable || level != IsolationLevel::ReadCommitted;
+    let fault = *history.derived().faults().iter().find(|fault| forbidden(fault.kind))?;
+    Some(Counterexample { anomaly: Anomaly::of_fault(fault.kind), evidence: Evidence::Read(fault) })
+}
+
+fn saturate(history: &History, level: IsolationLevel, options: &Options<'_>) -> Verdict {
+    (options.stage)(Stage::Saturate);
+    let mut saturated = saturation::decide(history, level, options.session_order, options.stop);
+    match std::mem::replace(&mut saturated.outcome, Outcome::Stopped) {
+        Outcome::Order(order) => Verdict::Holds(Witness { order: order.into_iter().map(TxnId).collect() }),
+        Outcome::Stopped => Verdict::Undecided(Reason::Stopped),
+        outcome => {
+            (options.stage)(Stage::Explain);
+            Verdict::Violated(explain(history, level, &saturated, outcome))
+        }
+    }
+}
+
+fn explain(history: &History, level: IsolationLevel, saturated: &Saturated<'_>, outcome: Outcome) -> Counterexample {
+    let edges = match outcome {
+        Outcome::Cycle(cycle) => trace::cycle(saturated, level, &cycle),
+        Outcome::StaleInitial(inferred) => trace::stale_initial(saturated, level, inferred),
+        Outcome::Order(_) | Outcome::Stopped => unreachable!("there is nothing to explain"),
+    };
+    let anomaly = name(history, &edges);
+    Counterexample { anomaly, evidence: Evidence::Cycle(edges) }
+}
+
+/// The strongest claim that a cycle supports: the anomaly that the weakest level forbids.
+fn name(history: &History, edges: &[crate::verdict::Edge]) -> Anomaly {
+    let mut inferred = 0;
+    let mut all_monotone_breaks = true;
+    let mut all_direct = true;
+    let mut through_read = false;
+    for edge in edges {
+        let Why::Overwritten { key, reader, ref seen } = edge.why else { continue };
+        inferred += 1;
+        all_direct &= seen.len() == 1;
+        through_read |= seen.len() == 1 && seen[0].key.is_some();
+        all_monotone_breaks &= seen.len() == 1 && trace::read_before(history, reader, seen[0].from, key, edge.to);
+    }
+    match inferred {
+        0 if edges.iter().all(|edge| matches!(edge.why, Why::Version(_))) => Anomaly::DirtyWrite,
+        0 => Anomaly::CyclicInformationFlow,
+        _ if all_monotone_breaks => Anomaly::NonMonotonicRead,
+        _ if all_direct && through_read => Anomaly::FracturedRead,
+        _ if all_direct => Anomaly::SessionGuaranteeViolation,
+        1 => Anomaly::CausalityViolation,
+        _ => Anomaly::VersionOrderConflict,
+    }
+}

@@ -1,0 +1,435 @@
+//! A simulated multi-version store with many clients, each step one event of one of them.
+//!
+//! Why its histories hold at the level is in `visibility.rs`. Transactions that conflict abort and are tried again, with new
+//! values and, after several failures, a rest, as clients do: without it nine in ten attempts on popular keys fail. Each abort
+//! is due to a commit, and a commit stops at most one attempt per session, so the work is bounded; an event takes about
+//! constant time.
+
+mod level;
+mod session;
+mod versions;
+mod visibility;
+
+pub use level::{StoreLevel, UnknownStoreLevel};
+
+use isonomy_history::{Datum, Name, NamedEvent, Outcome, Sink, Times};
+
+use crate::generate::{GenerateError, HistorySpec, Hooks, Placed, Planted, Summary, TimeDetail};
+use crate::plant::{Anomaly, Template};
+use crate::program::{Operation, Programs};
+use crate::rng::Rng;
+use session::{Phase, Session};
+use versions::{Commit, Version, Versions, View};
+use visibility::Visibility;
+
+/// The most commits a view may lack.
+pub(crate) const MOST_LAG: u32 = versions::RECENT - 1;
+/// The most transactions there can be; commits are numbered with 32 bits, and planted ones need some.
+pub(crate) const MOST_TRANSACTIONS: u64 = Commit::MAX as u64 - 1000;
+
+/// The average time between steps, in nanoseconds.
+const STEP: u64 = 10_000;
+/// After so many failed attempts in a row a session rests before the next one, while up to 2, 4, 8, … transactions end.
+const PATIENCE: u32 = 4;
+/// Beyond so many failed attempts it does not rest longer.
+const MOST_FAILED: u32 = PATIENCE + 5;
+/// After how many ended transactions progress is told.
+const PROGRESS: u64 = 1 << 12;
+
+pub(crate) struct Simulation<'a, 'h> {
+    spec: &'a HistorySpec,
+    times: TimeDetail,
+    programs: Programs,
+    rng: Rng,
+    clock_rng: Rng,
+    clock: i64,
+    versions: Versions,
+    visibility: Visibility,
+    /// The last commit.
+    now: Commit,
+    /// The last commit at which old versions were dropped.
+    swept: Commit,
+    next_value: i64,
+    sessions: Vec<Session>,
+    /// Sessions with an open transaction.
+    open: Vec<u32>,
+    /// Other sessions with transactions to run.
+    idle: Vec<u32>,
+    /// What is still to be planted, once so many transactions have ended.
+    plant: Option<(Anomaly, u64)>,
+    /// How many transactions have ended for good.
+    ended: u64,
+    summary: Summary,
+    sink: &'a mut dyn Sink,
+    hooks: Hooks<'h>,
+}
+
+impl<'a, 'h> Simulation<'a, 'h> {
+    /// Of a valid specification.
+    pub(crate) fn new(spec: &'a HistorySpec, programs: Programs, sink: &'a mut dyn Sink, hooks: Hooks<'h>) -> Self {
+        let lists = spec.workload.shape.has_lists();
+        let times = match spec.times {
+            TimeDetail::None if spec.level.needs_times() => TimeDetail::Points,
+            times => times,
+        };
+        let mut simulation = Simulation {
+            spec,
+            times,
+            programs,
+            rng: Rng::stream(spec.seed, 2),
+            clock_rng: Rng::stream(spec.seed, 3),
+            clock: 0,
+            versions: Versions::new(spec.workload.keys, lists),
+            visibility: Visibility::new(spec.level, spec.lag, lists),
+            now: 0,
+            swept: 0,
+            next_value: 1,
+            sessions: Vec::new(),
+            open: Vec::new(),
+            idle: Vec::new(),
+            plant: None,
+            ended: 0,
+            summary: Summary::default(),
+            sink,
+            hooks,
+        };
+        let count = u64::from(spec.sessions);
+        for index in 0..count {
+            let remaining = spec.transactions / count + u64::from(index < spec.transactions % count);
+            simulation.add_session(remaining);
+        }
+        simulation.idle = (0..spec.sessions).filter(|&s| simulation.sessions[s as usize].remaining > 0).collect();
+        let mut rng = Rng::stream(spec.seed, 4);
+        simulation.plant = spec.plant.map(|anomaly| (anomaly, rng.below(spec.transactions + 1)));
+        simulation
+    }
+
+    fn add_session(&mut self, remaining: u64) {
+        let name = self.sessions.len() as i64 + 1;
+        let most = self.spec.clock_skew;
+        let skew = Rng::stream(self.spec.seed, 100 + name as u64).below(2 * most + 1) as i64 - most as i64;
+        self.sessions.push(Session::new(name, remaining, skew));
+    }
+
+    pub(crate) fn run(mut self) -> Result<Summary, GenerateError> {
+        loop {
+            // What is to be planted waits until no transaction is open.
+            let plant = self.plant.filter(|&(_, after)| self.ended >= after);
+            while plant.is_none() && self.open.len() < self.spec.concurrency() && !self.idle.is_empty() {
+                let at = self.rng.index(self.idle.len());
+                if self.sessions[self.idle[at] as usize].rests_until > self.ended && !self.open.is_empty() {
+                    break;
+                }
+                self.open.push(self.idle.swap_remove(at));
+            }
+            if self.open.is_empty() {
+                let Some((anomaly, _)) = plant else { break };
+                self.plant = None;
+                self.plant(anomaly)?;
+                continue;
+            }
+            let at = self.rng.index(self.open.len());
+            let session = self.open[at];
+            self.tick();
+            self.step(session as usize)?;
+            let state = &self.sessions[session as usize];
+            if state.phase == Phase::Idle {
+                self.open.swap_remove(at);
+                if state.remaining > 0 {
+                    self.idle.push(session);
+                }
+            }
+        }
+        self.sink.end().map_err(GenerateError::Sink)?;
+        if let Some(progress) = &mut self.hooks.progress {
+            progress(self.ended);
+        }
+        Ok(self.summary)
+    }
+
+    fn tick(&mut self) {
+        if self.times != TimeDetail::None {
+            self.clock += 1 + self.clock_rng.below(2 * STEP - 1) as i64;
+        }
+    }
+
+    fn step(&mut self, index: usize) -> Result<(), GenerateError> {
+        let session = &mut self.sessions[index];
+        let bounds = self.times == TimeDetail::Bounds;
+        match session.phase {
+            Phase::Idle => {
+                if session.program.is_empty() {
+                    self.programs.draw(&mut session.program);
+                    session.read_only = !session.program.iter().any(|operation| operation.is_write());
+                }
+                session.prepare();
+                session.record.times.start = Some(self.clock);
+                if bounds {
+                    // The begin takes effect at any moment from here to the first reply.
+                    if self.rng.chance(0.5) {
+                        self.begin(index);
+                    }
+                    self.sessions[index].phase = Phase::Starting;
+                    return Ok(());
+                }
+                self.begin(index);
+                self.sessions[index].phase = Phase::Running;
+                self.operate(index)
+            }
+            Phase::Starting => {
+                session.record.times.began = Some(self.clock);
+                session.phase = Phase::Running;
+                if session.view.is_none() {
+                    self.begin(index);
+                }
+                self.operate(index)
+            }
+            Phase::Running if session.at < session.program.len() => self.operate(index),
+            Phase::Running if bounds => {
+                session.record.times.committing = Some(self.clock);
+                session.phase = Phase::Committing;
+                Ok(())
+            }
+            Phase::Running => {
+                self.decide(index);
+                self.end(index)
+            }
+            Phase::Committing => {
+                self.decide(index);
+                self.sessions[index].phase = Phase::Finishing;
+                Ok(())
+            }
+            Phase::Finishing => self.end(index),
+        }
+    }
+
+    fn begin(&mut self, index: usize) {
+        let session = &mut self.sessions[index];
+        session.view = Some(self.visibility.view(self.now, session.past, session.read_only, &mut self.rng));
+    }
+
+    /// Runs the next operation.
+    #[inline]
+    fn operate(&mut self, index: usize) -> Result<(), GenerateError> {
+        let session = &mut self.sessions[index];
+        let operation = session.program[session.at];
+        let key = operation.key();
+        let name = Name::Int(key as i64);
+        session.at += 1;
+        match operation {
+            Operation::Read(_) => {
+                if let Some(&mut value) = session.own_write(key) {
+                    session.push(NamedEvent::Read(name, Datum::Int(value)));
+                } else {
+                    let version = self.read(index, key, false);
+                    let datum = version.map_or(Datum::Initial, |version| Datum::Int(version.value));
+                    self.sessions[index].push(NamedEvent::Read(name, datum));
+                }
+            }
+            Operation::ReadList(_) => {
+                let appends = session.writes.iter().filter(|write| write.0 == key).map(|write| write.1);
+                let own: Vec<i64> = appends.collect();
+                // Own elements are shown right after those in view, so nobody may append in between.
+                let version = self.read(index, key, !own.is_empty());
+                let list = self.versions.list(version.as_ref());
+                let elements = list.into_iter().chain(own).map(Datum::Int).collect();
+                self.sessions[index].push(NamedEvent::ReadList(name, elements));
+            }
+            Operation::Write(_) | Operation::Append(_) => {
+                let value = self.next_value;
+                self.next_value += 1;
+                let is_append = matches!(operation, Operation::Append(_));
+                match session.own_write(key) {
+                    Some(own) if !is_append => *own = value,
+                    _ => session.writes.push((key, value)),
+                }
+                let datum = Datum::Int(value);
+                session.push(if is_append { NamedEvent::Append(name, datum) } else { NamedEvent::Write(name, datum) });
+                if self.visibility.first_committer_wins() && self.is_overtaken(index, key) {
+                    self.sessions[index].record.outcome = Outcome::Aborted;
+                    return self.end(index);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn read(&mut self, index: usize, key: u64, validate: bool) -> Option<Version> {
+        let session = &mut self.sessions[index];
+        let view = session.view.expect("the begin took effect");
+        let view = self.visibility.view_of_read(view, self.now, session.newest_read, &mut self.rng);
+        let version = self.versions.read(key, view).copied();
+        let commit = version.map_or(0, |version| version.commit);
+        session.newest_read = session.newest_read.max(commit);
+        if validate || (self.visibility.validates_reads() && !session.read_only) {
+            session.validated.push((key, commit));
+        }
+        version
+    }
+
+    /// Whether another transaction has written a key after the snapshot of the one at hand.
+    fn is_overtaken(&self, index: usize, key: u64) -> bool {
+        !self.sessions[index].view.expect("the begin took effect").has(self.versions.newest(key))
+    }
+
+    /// The commit takes effect, or does not.
+    fn decide(&mut self, index: usize) {
+        let session = &self.sessions[index];
+        let newest = |key| self.versions.newest(key);
+        let conflicts = session.validated.iter().any(|&(key, commit)| newest(key) != commit)
+            || (self.visibility.first_committer_wins()
+                && session.writes.iter().any(|&(key, _)| self.is_overtaken(index, key)));
+        let rollback = self.spec.rollback_share > 0.0 && self.rng.chance(self.spec.rollback_share);
+        let lost = self.spec.indeterminate_share > 0.0 && self.rng.chance(self.spec.indeterminate_share);
+        // Where the reply is lost, the request may have been, too.
+        let takes_effect = !conflicts && !rollback && (!lost || self.rng.chance(0.5));
+        let session = &mut self.sessions[index];
+        session.record.outcome = match (lost && !rollback, takes_effect) {
+            (true, _) => Outcome::Indeterminate,
+            (false, true) => Outcome::Committed,
+            (false, false) => Outcome::Aborted,
+        };
+        if rollback {
+            session.program.clear();
+            session.failed = 0;
+        }
+        if takes_effect {
+            self.commit(index);
+        }
+    }
+
+    fn commit(&mut self, index: usize) {
+        let session = &mut self.sessions[index];
+        let view = session.view.expect("the begin took effect");
+        if session.writes.is_empty() {
+            let after = self.visibility.ended(self.now, view, &mut session.past);
+            session.rank = Some(2 * u64::from(after) + 1);
+            return;
+        }
+        self.now += 1;
+        session.rank = Some(2 * u64::from(self.now));
+        let appends = if self.spec.workload.shape.has_lists() { &session.writes[..] } else { &[] };
+        let appended_after = appends.iter().map(|&(key, _)| self.versions.newest(key));
+        self.visibility.committed(self.now, view, &mut session.past, appended_after);
+        for &(key, value) in &session.writes {
+            self.versions.push(key, self.now, value);
+        }
+        if self.now - self.swept > self.spec.sessions.max(64) {
+            self.swept = self.now;
+            let tops = self.open.iter().filter_map(|&s| self.sessions[s as usize].view).map(|view| view.top);
+            let lowest = tops.fold(self.now, Commit::min);
+            self.versions.forget(self.visibility.all_have(lowest));
+        }
+    }
+
+    /// The attempt is over: records it, and makes ready for the next.
+    fn end(&mut self, index: usize) -> Result<(), GenerateError> {
+        let session = &mut self.sessions[index];
+        session.phase = Phase::Idle;
+        session.view = None;
+        match session.record.outcome {
+            Outcome::Aborted => {
+                self.summary.aborted += 1;
+                // Not after a rollback, which leaves nothing to be tried again.
+                if !session.program.is_empty() {
+                    session.failed = (session.failed + 1).min(MOST_FAILED);
+                    session.rests_until = self.ended + self.rng.below(1 << session.failed.saturating_sub(PATIENCE));
+                }
+                if !self.spec.record_aborted {
+                    return Ok(());
+                }
+                session.record.times.finish = Some(self.clock);
+            }
+            outcome => {
+                if outcome == Outcome::Committed {
+                    self.summary.committed += 1;
+                    session.record.times.finish = Some(self.clock);
+                } else {
+                    self.summary.indeterminate += 1;
+                }
+                session.program.clear();
+                session.failed = 0;
+                session.remaining -= 1;
+                self.ended += 1;
+                if self.ended.is_multiple_of(PROGRESS)
+                    && let Some(progress) = &mut self.hooks.progress
+                {
+                    progress(self.ended);
+                }
+            }
+        }
+        self.emit(index)
+    }
+
+    fn emit(&mut self, index: usize) -> Result<(), GenerateError> {
+        let session = &mut self.sessions[index];
+        let times = &mut session.record.times;
+        if self.times == TimeDetail::None {
+            *times = Times::default();
+        }
+        for time in [&mut times.start, &mut times.began, &mut times.committing, &mut times.finish] {
+            *time = time.map(|time| time + session.skew);
+        }
+        self.summary.records += 1;
+        self.summary.events += session.record.events.len() as u64;
+        if let (Some(rank), Some(commit_order)) = (session.rank, &mut self.hooks.commit_order) {
+            commit_order(Placed { session: index as i64 + 1, position: session.position, rank });
+        }
+        session.position += 1;
+        self.sink.take(&session.record).map_err(GenerateError::Sink)
+    }
+
+    /// Adds the transactions of an anomaly, on keys that nothing else uses. No transaction is open.
+    fn plant(&mut self, anomaly: Anomaly) -> Result<(), GenerateError> {
+        let template = anomaly.template();
+        while self.sessions.len() < template.sessions() {
+            self.add_session(0);
+        }
+        // Sessions at random, each once: the first steps of a shuffle.
+        let mut actors: Vec<usize> = (0..self.sessions.len()).collect();
+        for at in 0..template.sessions() {
+            let other = at + self.rng.index(actors.len() - at);
+            actors.swap(at, other);
+        }
+        let keys = [(); Template::KEYS].map(|()| self.programs.fresh_key());
+        let first_value = self.next_value;
+        self.next_value += Template::VALUES * Template::KEYS as i64;
+        let bounds = self.times == TimeDetail::Bounds;
+        for &wave in template.waves() {
+            for planted in wave {
+                self.tick();
+                let session = &mut self.sessions[actors[planted.session]];
+                session.prepare();
+                session.record.times.start = Some(self.clock);
+                session.record.times.began = bounds.then_some(self.clock);
+                session.record.outcome = planted.outcome;
+                for event in planted.events {
+                    let event = event.named(&keys, first_value);
+                    session.push(event);
+                }
+            }
+            for planted in wave {
+                self.tick();
+                let index = actors[planted.session];
+                let session = &mut self.sessions[index];
+                session.record.times.committing = bounds.then_some(self.clock);
+                self.tick();
+                let session = &mut self.sessions[index];
+                session.record.times.finish = Some(self.clock);
+                if planted.outcome == Outcome::Committed {
+                    let view = View::up_to(self.now);
+                    self.now += 1;
+                    session.rank = Some(2 * u64::from(self.now));
+                    self.visibility.committed(self.now, view, &mut session.past, std::iter::empty());
+                    self.summary.committed += 1;
+                } else {
+                    self.summary.aborted += 1;
+                }
+                self.summary.planted.push(Planted { session: index as i64 + 1, position: session.position });
+                self.emit(index)?;
+            }
+        }
+        Ok(())
+    }
+}
