@@ -42,19 +42,41 @@ pub(crate) struct Graph<'a> {
 }
 
 impl Graph<'_> {
-    /// The `index`-th predecessor: [`NONE`] where the index stands for none, `None` past the last.
+    /// The first predecessor from an index on that is wanted, and the index after it. Predecessors are the one in session order, those
+    /// read from, and those of extra edges, in this order.
     #[inline]
-    fn predecessor(&self, txn: u32, index: u32) -> Option<u32> {
-        let Some(index) = (index as usize).checked_sub(1) else { return Some(self.chains.previous[txn as usize]) };
-        let reads = self.derived.reads(TxnId(txn));
-        match reads.get(index) {
-            Some(read) => Some(read.from().map_or(NONE, |from| from.0)),
-            None => self.extra.tails_of(txn).get(index - reads.len()).copied(),
+    fn find_predecessor(&self, txn: u32, from: u32, wanted: impl Fn(u32) -> bool) -> Option<(u32, u32)> {
+        let previous = self.chains.previous[txn as usize];
+        if from == 0 && previous != NONE && wanted(previous) {
+            return Some((previous, 1));
         }
+        let mut index = (from as usize).saturating_sub(1);
+        let reads = self.derived.reads(TxnId(txn));
+        while let Some(read) = reads.get(index) {
+            index += 1;
+            if let Some(source) = read.from()
+                && wanted(source.0)
+            {
+                return Some((source.0, index as u32 + 1));
+            }
+        }
+        let tails = self.extra.tails_of(txn);
+        while let Some(&tail) = tails.get(index - reads.len()) {
+            index += 1;
+            if wanted(tail) {
+                return Some((tail, index as u32 + 1));
+            }
+        }
+        None
     }
 
     pub(crate) fn predecessors(&self, txn: u32) -> impl Iterator<Item = u32> {
-        (0..).map_while(move |index| self.predecessor(txn, index)).filter(|&txn| txn != NONE)
+        let mut index = 0;
+        std::iter::from_fn(move || {
+            let (predecessor, next) = self.find_predecessor(txn, index, |_| true)?;
+            index = next;
+            Some(predecessor)
+        })
     }
 }
 
@@ -71,36 +93,24 @@ pub(crate) fn order(graph: &Graph<'_>, seed: impl Iterator<Item = u32>) -> Resul
         if state[root as usize] != NEW {
             continue;
         }
-        state[root as usize] = OPEN;
         stack.push((root, 0));
         while let Some(&mut (txn, ref mut next)) = stack.last_mut() {
-            let mut new = NONE;
-            while let Some(predecessor) = graph.predecessor(txn, *next) {
-                *next += 1;
-                if predecessor == NONE {
-                    continue;
+            match graph.find_predecessor(txn, *next, |predecessor| state[predecessor as usize] != DONE) {
+                None => {
+                    state[txn as usize] = DONE;
+                    order.push(txn);
+                    stack.pop();
                 }
-                match state[predecessor as usize] {
-                    DONE => {}
-                    OPEN => {
-                        let first =
-                            stack.iter().rposition(|&(t, _)| t == predecessor).expect("open ones are on the stack");
+                Some((predecessor, after)) => {
+                    state[txn as usize] = OPEN;
+                    *next = after;
+                    if state[predecessor as usize] == OPEN || predecessor == txn {
+                        let first = stack.iter().rposition(|&(t, _)| t == predecessor).expect("open ones are on the stack");
                         // The stack runs from heads to tails.
                         return Err(stack[first..].iter().rev().map(|&(t, _)| t).collect());
                     }
-                    _ => {
-                        new = predecessor;
-                        break;
-                    }
+                    stack.push((predecessor, 0));
                 }
-            }
-            if new != NONE {
-                state[new as usize] = OPEN;
-                stack.push((new, 0));
-            } else {
-                state[txn as usize] = DONE;
-                order.push(txn);
-                stack.pop();
             }
         }
     }

@@ -5,10 +5,11 @@
 //! only in what is visible, and for none of them does visibility depend on the order sought (Biswas and Enea, OOPSLA 2019; Theorem
 //! 3.2.1 of the thesis). So a history satisfies the level iff session order, write-read order and the edges so inferred have no cycle.
 //!
-//! Inferring all edges first is what other checkers do, and most of their time. We go the other way: guess an order that contains
+//! For read-committed and read-atomic the edges are few, and all are inferred at once. For causal they are up to one for each read and
+//! session, and inferring them is most of what other checkers do. There we go the other way: guess an order that contains
 //! session and write-read order, and infer only the edges that it gets wrong. None: the guess is the witness. A cycle: the history
 //! violates the level. Otherwise guess again, with what was learnt. Guesses are near the truth, so a few rounds do; should
-//! they not, all edges are inferred at once, and the next round is the last.
+//! they not, all edges are inferred after all, and the next round is the last.
 //!
 //! The initial state precedes everything; an edge inferred into it is a violation at once.
 
@@ -54,13 +55,23 @@ pub(crate) struct View<'a> {
     pub(crate) history: &'a History,
     pub(crate) derived: &'a Derived,
     pub(crate) chains: Chains,
-    /// How many reads may take their version from each transaction, and its successor in its chain: who needs its clock.
+    /// For causal: how many others need the clock of each transaction.
     consumers: Vec<u32>,
 }
 
 impl<'a> View<'a> {
-    pub(crate) fn new(history: &'a History, session_order: bool) -> Self {
-        View { history, derived: history.derived(), chains: Chains::of(history, session_order), consumers: Vec::new() }
+    fn new(history: &'a History, level: IsolationLevel, session_order: bool) -> Self {
+        let chains = Chains::of(history, session_order);
+        let mut view = View { history, derived: history.derived(), chains, consumers: Vec::new() };
+        if level == IsolationLevel::Causal {
+            view.consumers = causal::consumers(&view);
+        }
+        view
+    }
+
+    /// What list reads say of version orders.
+    fn known_edges(&self) -> impl Iterator<Item = (u32, u32)> + Clone {
+        self.derived.version_edges().iter().map(|edge| (edge.before.0, edge.after.0))
     }
 }
 
@@ -95,7 +106,7 @@ fn scan(view: &View<'_>, level: IsolationLevel, guess: &Guess<'_>, infer: impl F
 pub(crate) struct Saturated<'a> {
     pub(crate) view: View<'a>,
     pub(crate) outcome: Outcome,
-    /// The edges that were inferred on the way.
+    /// Inferred edges, those of the cycle among them.
     inferred: Vec<Inferred>,
 }
 
@@ -106,13 +117,66 @@ pub(crate) fn decide<'a>(
     session_order: bool,
     stop: &dyn Fn() -> bool,
 ) -> Saturated<'a> {
-    let mut view = View::new(history, session_order);
-    if level == IsolationLevel::Causal {
-        view.consumers = causal::consumers(&view);
+    let view = View::new(history, level, session_order);
+    let seed = likely_order(history);
+    let (outcome, inferred) = match level {
+        IsolationLevel::Causal => by_guessing(&view, seed, stop),
+        _ => at_once(&view, level, &seed, stop),
+    };
+    Saturated { view, outcome, inferred }
+}
+
+/// Infers all edges. The scan of these levels does not depend on the order in which it goes.
+fn at_once(
+    view: &View<'_>,
+    level: IsolationLevel,
+    seed: &[u32],
+    stop: &dyn Fn() -> bool,
+) -> (Outcome, Vec<Inferred>) {
+    let guess = Guess { order: seed, rank: &[], all: true };
+    let mut edges: Vec<(u32, u32)> = Vec::new();
+    let mut stale_initial = None;
+    scan(view, level, &guess, |inferred| {
+        match inferred.after {
+            Some(after) if edges.last() != Some(&(inferred.before.0, after.0)) => {
+                edges.push((inferred.before.0, after.0));
+            }
+            Some(_) => {}
+            None => stale_initial = Some(inferred),
+        }
+        stale_initial.is_none()
+    });
+    if let Some(inferred) = stale_initial {
+        return (Outcome::StaleInitial(inferred), Vec::new());
     }
-    let transactions = history.transaction_count();
+    if stop() {
+        return (Outcome::Stopped, Vec::new());
+    }
+    let extra = ExtraEdges::new(view.history.transaction_count(), view.known_edges().chain(edges.iter().copied()));
+    drop(edges);
+    let graph = Graph { derived: view.derived, chains: &view.chains, extra: &extra };
+    match order(&graph, seed.iter().copied()) {
+        Ok(order) => (Outcome::Order(order), Vec::new()),
+        Err(cycle) => {
+            let cycle = shorten(&graph, cycle, SHORTENING);
+            // Reasons were not kept; those of the cycle are looked for again.
+            let mut inferred = Vec::new();
+            let next = |before: TxnId| cycle.iter().position(|&txn| txn == before.0).map(|at| cycle[(at + 1) % cycle.len()]);
+            scan(view, level, &guess, |edge| {
+                if edge.after.is_some() && edge.after.map(|after| after.0) == next(edge.before) {
+                    inferred.push(edge);
+                }
+                true
+            });
+            (Outcome::Cycle(cycle), inferred)
+        }
+    }
+}
+
+/// Guesses orders, and infers what they get wrong.
+fn by_guessing(view: &View<'_>, mut seed: Vec<u32>, stop: &dyn Fn() -> bool) -> (Outcome, Vec<Inferred>) {
+    let transactions = view.history.transaction_count();
     let mut learnt: Vec<Inferred> = Vec::new();
-    let mut seed = likely_order(history);
     let mut rank = vec![NONE; transactions];
     let mut rounds = 0;
     let outcome = loop {
@@ -120,9 +184,8 @@ pub(crate) fn decide<'a>(
             break Outcome::Stopped;
         }
         rounds += 1;
-        let known = view.derived.version_edges().iter().map(|edge| (edge.before.0, edge.after.0));
         let inferred = learnt.iter().filter_map(|edge| Some((edge.before.0, edge.after?.0)));
-        let extra = ExtraEdges::new(transactions, known.chain(inferred));
+        let extra = ExtraEdges::new(transactions, view.known_edges().chain(inferred));
         let graph = Graph { derived: view.derived, chains: &view.chains, extra: &extra };
         let guessed = match order(&graph, seed.iter().copied()) {
             Ok(order) => order,
@@ -132,12 +195,11 @@ pub(crate) fn decide<'a>(
         for (place, &txn) in guessed.iter().enumerate() {
             rank[txn as usize] = place as u32;
         }
-        let all = rounds > GUESSES;
-        let guess = Guess { order: &guessed, rank: &rank, all };
+        let guess = Guess { order: &guessed, rank: &rank, all: rounds > GUESSES };
         let before = learnt.len();
         let mut stale_initial = None;
         let mut agrees = true;
-        scan(&view, level, &guess, |inferred| match inferred.after {
+        scan(view, IsolationLevel::Causal, &guess, |inferred| match inferred.after {
             Some(after) => {
                 agrees &= rank[inferred.before.index()] < rank[after.index()];
                 learnt.push(inferred);
@@ -158,7 +220,7 @@ pub(crate) fn decide<'a>(
         learnt.dedup_by_key(|edge| (edge.before, edge.after));
         seed = guessed;
     };
-    Saturated { view, outcome, inferred: learnt }
+    (outcome, learnt)
 }
 
 impl Saturated<'_> {

@@ -1,1 +1,26 @@
-fn main() {}
+//! The command `isonomy`: which isolation does your database really give you?
+//!
+//! This crate alone knows arguments, terminals and exit codes. One file per command; [`exit`] says how a command ends,
+//! [`output`] and [`files`] where its answers go, [`load`] where histories come from.
+
+use std::process::ExitCode;
+
+mod anomalies;
+mod args;
+mod certify;
+mod check;
+mod convert;
+mod exit;
+mod files;
+mod generate;
+mod levels;
+mod load;
+mod output;
+mod progress;
+mod run;
+mod stats;
+mod values;
+
+fn main() -> ExitCode {
+    args::dispatch()
+}

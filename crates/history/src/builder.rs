@@ -101,6 +101,15 @@ impl HistoryBuilder {
         self.limit = bytes;
     }
 
+    /// Makes room for an input of about this many bytes of text. A guess, for speed only.
+    pub(crate) fn expect_input(&mut self, bytes: u64) {
+        // An event takes some 25 bytes in the formats of the field, and about half of them write.
+        let values = usize::try_from(bytes / 52).unwrap_or(0).min(self.limit / 64);
+        if values > 1 << 12 {
+            self.interner.expect(values);
+        }
+    }
+
     /// Names the file that the following sessions come from, where a history has several.
     pub fn set_file(&mut self, file: &str) {
         self.file = Some(file.into());
@@ -139,6 +148,16 @@ impl HistoryBuilder {
         self.kinds.extend_from_within(events.start as usize..events.end as usize);
         self.columns.extend_from_within(events.start as usize..events.end as usize);
         self.events_of[txn.index()] = start..self.kinds.len() as u32;
+    }
+
+    /// The session of a transaction that was begun before.
+    pub(crate) fn session_name(&self, txn: TxnId) -> Name<'_> {
+        self.session_names.get(self.session_of[txn.index()], &self.texts)
+    }
+
+    /// The line on which a transaction that was begun before begins.
+    pub(crate) fn line(&self, txn: TxnId) -> u32 {
+        self.lines.get(txn.index()).copied().unwrap_or(0)
     }
 
     /// The current transaction begins on this line of the input.
@@ -343,11 +362,17 @@ impl HistoryBuilder {
             given[next[session as usize] as usize] = txn as u32;
             next[session as usize] += 1;
         }
+        // And the way back: passes over all events go through them as they came, which is how they lie in memory.
+        let mut as_given = vec![TxnId(0); transactions];
+        for (txn, &old) in given.iter().enumerate() {
+            as_given[old as usize] = TxnId(txn as u32);
+        }
         drop((next, std::mem::take(&mut self.session_of)));
 
         let mut history = History {
             sessions: first,
             events_of: permuted(&self.events_of, &given),
+            as_given,
             outcomes: permuted(&self.outcomes, &given),
             times: permuted(fill_if_used(&mut self.times, transactions, Times::default()), &given),
             lines: permuted(fill_if_used(&mut self.lines, transactions, 0), &given),

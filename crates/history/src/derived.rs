@@ -120,13 +120,20 @@ pub struct VersionEdge {
 pub struct Derived {
     counts: Vec<bool>,
     writer: Vec<u32>,
-    reads_from: Vec<u32>,
+    /// For each transaction where its reads and writes stand below. Those of one that came early in the input stand early.
+    spans: Vec<Span>,
     reads: Vec<ExternalRead>,
-    writes_from: Vec<u32>,
     writes: Vec<Key>,
     faults: Vec<ReadFault>,
     version_edges: Vec<VersionEdge>,
     writers: OnceLock<Writers>,
+}
+
+/// The reads and writes of a transaction.
+#[derive(Clone, Copy, Debug, Default)]
+struct Span {
+    reads: (u32, u32),
+    writes: (u32, u32),
 }
 
 /// For each key the transactions that write it.
@@ -169,13 +176,15 @@ impl Derived {
     /// non-repeatable ones.
     #[inline]
     pub fn reads(&self, txn: TxnId) -> &[ExternalRead] {
-        &self.reads[self.reads_from[txn.index()] as usize..self.reads_from[txn.index() + 1] as usize]
+        let (from, to) = self.spans[txn.index()].reads;
+        &self.reads[from as usize..to as usize]
     }
 
     /// The keys that a transaction that counts writes, sorted.
     #[inline]
     pub fn writes(&self, txn: TxnId) -> &[Key] {
-        &self.writes[self.writes_from[txn.index()] as usize..self.writes_from[txn.index() + 1] as usize]
+        let (from, to) = self.spans[txn.index()].writes;
+        &self.writes[from as usize..to as usize]
     }
 
     /// How many external reads there are.
@@ -292,8 +301,11 @@ impl<'h> Pass<'h> {
 
     fn resolve_writers(&mut self) -> Result<(), HistoryError> {
         let history = self.history;
-        for txn in history.transactions() {
+        for &txn in &history.as_given {
             for event in history.events_of[txn.index()].clone() {
+                if history.kinds[event as usize] == Kind::Read {
+                    continue;
+                }
                 let Some(value) = self.written(event as usize) else { continue };
                 if self.out.writer[value as usize] != NOBODY || history.values.is_initial(value) {
                     return Err(self.repeated(Value(value), txn));
@@ -467,13 +479,11 @@ impl<'h> Pass<'h> {
     fn resolve_reads(&mut self) {
         let history = self.history;
         let mut missing = Vec::new();
-        self.out.reads_from = vec![0];
-        self.out.writes_from = vec![0];
-        self.out.reads_from.reserve(history.transaction_count());
-        self.out.writes_from.reserve(history.transaction_count());
-        for txn in history.transactions() {
+        self.out.spans = vec![Span::default(); history.transaction_count()];
+        for &txn in &history.as_given {
+            let first_read = self.out.reads.len() as u32;
+            let first_write = self.out.writes.len() as u32;
             if self.out.counts(txn) {
-                let first_write = self.out.writes.len();
                 for event in history.events_of[txn.index()].clone() {
                     let column = history.columns[event as usize];
                     let at = At { txn, event: EventId(event) };
@@ -499,11 +509,13 @@ impl<'h> Pass<'h> {
                         }
                     }
                 }
-                self.out.writes[first_write..].sort_unstable();
+                self.out.writes[first_write as usize..].sort_unstable();
             }
-            self.out.reads_from.push(self.out.reads.len() as u32);
-            self.out.writes_from.push(self.out.writes.len() as u32);
+            let reads = (first_read, self.out.reads.len() as u32);
+            let writes = (first_write, self.out.writes.len() as u32);
+            self.out.spans[txn.index()] = Span { reads, writes };
         }
+        self.out.faults.sort_by_key(|fault| fault.txn);
     }
 
     #[inline]

@@ -181,6 +181,8 @@ pub struct ReadOptions {
     pub format: Option<Format>,
     /// Fail cleanly when the history needs more memory than this many bytes.
     pub memory_limit: Option<usize>,
+    /// How long the input is in bytes, if that is known: a hint that makes reading faster.
+    pub size: Option<u64>,
 }
 
 /// Reads a history.
@@ -193,6 +195,9 @@ pub fn read(source: Source<'_>, options: ReadOptions) -> Result<History, ReadErr
             stream.by_ref().take(HEAD as u64).read_to_end(&mut head)?;
             let format = options.format.or_else(|| detect(&head)).ok_or(ReadError::Unrecognized)?;
             let input = io::Cursor::new(head).chain(stream);
+            if format != Format::Binary {
+                builder.expect_input(options.size.unwrap_or(0));
+            }
             match format {
                 Format::Jsonl => jsonl::read(input, builder),
                 Format::Hist => hist::read(input, builder),
@@ -277,7 +282,7 @@ pub fn writer<'w, W: Write + 'w>(format: Format, out: W) -> Option<Box<dyn Sink 
 /// Writes a whole history; `None` if the format cannot be written.
 pub fn write<W: Write>(history: &History, format: Format, out: W) -> Option<io::Result<()>> {
     let mut sink = writer(format, out)?;
-    for txn in history.transactions() {
+    for &txn in history.transactions_as_given() {
         if let Err(error) = sink.take(&history.record(txn)) {
             return Some(Err(error));
         }

@@ -51,6 +51,8 @@ pub struct History {
     /// `sessions[s]..sessions[s + 1]` are the transactions of session `s`.
     pub(crate) sessions: Vec<u32>,
     pub(crate) events_of: Vec<Range<u32>>,
+    /// All transactions in the order of the input, which is that of their events in memory.
+    pub(crate) as_given: Vec<TxnId>,
     pub(crate) outcomes: Vec<Outcome>,
     /// Empty where no transaction has times.
     pub(crate) times: Vec<Times>,
@@ -101,6 +103,11 @@ impl History {
     /// All transactions, session by session.
     pub fn transactions(&self) -> impl ExactSizeIterator<Item = TxnId> + use<> {
         (0..self.events_of.len() as u32).map(TxnId)
+    }
+
+    /// All transactions in the order of the input, which agrees with session order.
+    pub fn transactions_as_given(&self) -> &[TxnId] {
+        &self.as_given
     }
 
     /// The transactions of a session, in session order. They are numbered consecutively.

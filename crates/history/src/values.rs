@@ -15,8 +15,20 @@ const KEY_BITS: u32 = (1 << 30) - 1;
 /// The most keys a history may have: two bits of a key's id are taken.
 pub(crate) const MAX_KEYS: usize = KEY_BITS as usize;
 
-const EMPTY: u32 = u32::MAX;
+/// A slot holds a value's id plus one below, and above it the upper half of its hash, so that most look-ups that fail touch no
+/// column. Zero is empty, because memory comes zeroed.
+const EMPTY: u64 = 0;
 const BATCH: usize = 64;
+
+#[inline]
+fn slot(hash: u64, value: u32) -> u64 {
+    (hash & !u64::from(u32::MAX)) | u64::from(value + 1)
+}
+
+#[inline]
+fn same_hash(slot: u64, hash: u64) -> bool {
+    (slot ^ hash) >> 32 == 0
+}
 
 /// A value to be interned, and where its id goes.
 #[derive(Clone, Copy, Default)]
@@ -63,7 +75,7 @@ impl Values {
 /// [`Values`] under construction.
 pub(crate) struct Interner {
     values: Values,
-    slots: Vec<u32>,
+    slots: Vec<u64>,
     pending: [Pending; BATCH],
     waiting: usize,
 }
@@ -113,7 +125,13 @@ impl Interner {
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        self.values.len() * 12 + self.slots.len() * 4
+        self.values.len() * 12 + self.slots.len() * 8
+    }
+
+    /// Makes room for about this many values at once.
+    pub(crate) fn expect(&mut self, values: usize) {
+        assert!(self.values.len() == 0, "room is made before the first value");
+        self.slots = vec![EMPTY; (values + values / 2).next_power_of_two().max(1 << 10)];
     }
 
     /// Interns a value soon: by the next [`flush`](Self::flush), `targets[target]` holds its id.
@@ -130,10 +148,8 @@ impl Interner {
     /// Interns a value at once.
     pub(crate) fn now(&mut self, key: u32, datum: Datum<'_>, texts: &mut Texts) -> u32 {
         let (raw, owner) = encode(key, datum, texts);
-        if self.values.len() + 1 > self.slots.len() / 2 {
-            self.grow();
-        }
-        self.find_or_insert(raw, owner, hash(raw, owner) as usize)
+        self.reserve(1);
+        self.find_or_insert(raw, owner, hash(raw, owner))
     }
 
     pub(crate) fn flush(&mut self, targets: &mut [u32]) {
@@ -141,62 +157,61 @@ impl Interner {
         if self.waiting == 0 {
             return;
         }
-        if self.values.len() + self.waiting > self.slots.len() / 2 {
-            self.grow();
-        }
+        self.reserve(self.waiting);
         let mask = self.slots.len() - 1;
-        let batch = &self.pending[..self.waiting];
-        // Three loops instead of one, so that the misses of a whole batch are under way at once.
+        // Two loops instead of one, so that the misses of a whole batch are under way at once.
         let mut hashes = [0; BATCH];
-        let mut seen = [EMPTY; BATCH];
-        for (i, p) in batch.iter().enumerate() {
-            hashes[i] = hash(p.raw, p.owner) as usize;
-            seen[i] = self.slots[hashes[i] & mask];
+        let mut touched = 0;
+        for (p, h) in self.pending[..self.waiting].iter().zip(&mut hashes) {
+            *h = hash(p.raw, p.owner);
+            touched |= self.slots[*h as usize & mask];
         }
-        let mut same = [false; BATCH];
-        for (i, p) in batch.iter().enumerate() {
-            if let Some(&raw) = self.values.raw.get(seen[i] as usize) {
-                same[i] = raw == p.raw && self.values.owner[seen[i] as usize] == p.owner;
-            }
-        }
+        std::hint::black_box(touched);
         for i in 0..self.waiting {
             let p = self.pending[i];
-            targets[p.target as usize] = if same[i] { seen[i] } else { self.find_or_insert(p.raw, p.owner, hashes[i]) };
+            targets[p.target as usize] = self.find_or_insert(p.raw, p.owner, hashes[i]);
         }
         self.waiting = 0;
     }
 
-    fn find_or_insert(&mut self, raw: i64, owner: u32, hash: usize) -> u32 {
+    #[inline]
+    fn find_or_insert(&mut self, raw: i64, owner: u32, hash: u64) -> u32 {
         let mask = self.slots.len() - 1;
-        let mut at = hash & mask;
+        let mut at = hash as usize & mask;
         loop {
-            let value = self.slots[at];
-            if value == EMPTY {
+            let found = self.slots[at];
+            if found == EMPTY {
                 let new = self.values.len() as u32;
-                assert!(new < EMPTY, "a history holds fewer than 2^32 - 1 values");
+                assert!(new < u32::MAX, "a history holds fewer than 2^32 - 1 values");
                 self.values.raw.push(raw);
                 self.values.owner.push(owner);
-                self.slots[at] = new;
+                self.slots[at] = slot(hash, new);
                 return new;
             }
-            if self.values.raw[value as usize] == raw && self.values.owner[value as usize] == owner {
-                return value;
+            let value = found as u32 as usize - 1;
+            if same_hash(found, hash) && self.values.raw[value] == raw && self.values.owner[value] == owner {
+                return value as u32;
             }
             at = (at + 1) & mask;
         }
     }
 
-    fn grow(&mut self) {
+    /// Makes room for more values, so that the table is never more than three quarters full.
+    fn reserve(&mut self, more: usize) {
+        if self.values.len() + more <= self.slots.len() / 4 * 3 {
+            return;
+        }
         let size = self.slots.len() * 2;
         self.slots = Vec::new();
         self.slots = vec![EMPTY; size];
         let mask = size - 1;
         for (value, (&raw, &owner)) in self.values.raw.iter().zip(&self.values.owner).enumerate() {
-            let mut at = hash(raw, owner) as usize & mask;
+            let hash = hash(raw, owner);
+            let mut at = hash as usize & mask;
             while self.slots[at] != EMPTY {
                 at = (at + 1) & mask;
             }
-            self.slots[at] = value as u32;
+            self.slots[at] = slot(hash, value as u32);
         }
     }
 

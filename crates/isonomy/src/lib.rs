@@ -53,7 +53,7 @@ pub fn open(path: impl AsRef<Path>) -> Result<History, OpenError> {
 /// [`open`], with options, and with each file wrapped, as a progress bar would.
 pub fn open_with(
     path: impl AsRef<Path>,
-    options: ReadOptions,
+    mut options: ReadOptions,
     mut wrap: impl FnMut(File) -> Box<dyn Read>,
 ) -> Result<History, OpenError> {
     let path = path.as_ref();
@@ -62,7 +62,9 @@ pub fn open_with(
         let files = logs(path).map_err(|error| fail(error.into()))?;
         formats::Source::Directory(files.into_iter().map(|(name, file)| (name, wrap(file))).collect())
     } else {
-        formats::Source::Stream(wrap(File::open(path).map_err(|error| fail(error.into()))?))
+        let file = File::open(path).map_err(|error| fail(error.into()))?;
+        options.size = options.size.or_else(|| file.metadata().ok().filter(|m| m.is_file()).map(|m| m.len()));
+        formats::Source::Stream(wrap(file))
     };
     formats::read(source, options).map_err(fail)
 }

@@ -53,6 +53,29 @@ impl<R: Read> Lines<R> {
         }
     }
 
+    /// All whole lines that are at hand, line feeds included, at least one; `None` after the last. The last line of the stream may lack its
+    /// line feed. The caller counts lines.
+    pub(super) fn block(&mut self) -> Result<Option<&[u8]>, ReadError> {
+        loop {
+            let whole = match memchr::memrchr(b'\n', &self.buffer[self.start..self.end]) {
+                Some(last) => self.start + last + 1,
+                None if self.at_end => self.end,
+                None => {
+                    self.searched = self.end;
+                    self.refill()?;
+                    continue;
+                }
+            };
+            if self.start == whole {
+                return Ok(None);
+            }
+            let block = self.start..whole;
+            self.start = whole;
+            self.searched = whole;
+            return Ok(Some(&self.buffer[block]));
+        }
+    }
+
     fn refill(&mut self) -> Result<(), ReadError> {
         self.buffer.copy_within(self.start..self.end, 0);
         self.end -= self.start;

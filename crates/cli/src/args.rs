@@ -1,0 +1,358 @@
+//! The arguments of each command, and the way from them to an exit code.
+
+use std::io::{self, IsTerminal};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand};
+use isonomy::{Format, IsolationLevel};
+use isonomy_workload::{Anomaly, Distribution, Length, Preset, StoreLevel};
+
+use crate::exit::{Exit, complain};
+use crate::output::{Terminal, When};
+use crate::values::{Database, LevelChoice, duration, level_choice, share, size};
+use crate::{anomalies, certify, check, convert, generate, levels, run, stats};
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 holds, or done; 1 violated; 2 could not run (usage, bad input, no place for the output); 3 undecided.
+Of several results the code is that of the worst: 2 over 1 over 3 over 0. A closed pipe is no error.";
+
+/// Which isolation does your database really give you? Checks transaction histories, and proves the answer.
+#[derive(Debug, Parser)]
+#[command(name = "isonomy", version, after_help = format!("\
+Examples:
+  isonomy run                           see it find a violation, without a database
+  isonomy check history.jsonl           which levels does this history satisfy?
+  isonomy check --level causal a b      do these two satisfy causal consistency?
+
+{EXIT_CODES}"))]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    /// Show no progress and no notes; answers and errors remain
+    #[arg(long, short, global = true)]
+    quiet: bool,
+    /// When to use colours; `auto` heeds NO_COLOR
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_possible_values = false)]
+    color: When,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Decide which isolation levels histories satisfy
+    Check(CheckArgs),
+    /// Check the certificates of earlier verdicts again, with code that shares nothing with the search
+    Certify(CertifyArgs),
+    /// Write a history in another format
+    Convert(ConvertArgs),
+    /// Tell what is in histories
+    Stats(StatsArgs),
+    /// Make histories of a simulated store
+    Generate(GenerateArgs),
+    /// Run a workload against a database, record what the clients saw, and check it
+    Run(RunArgs),
+    /// List the isolation levels
+    Levels(LevelsArgs),
+    /// List the anomalies, or tell about one
+    Anomalies(AnomaliesArgs),
+}
+
+/// Arguments of `check`.
+#[derive(Debug, Args)]
+#[command(after_help = format!("\
+Without --level, every level that the history's data allows is checked: a table that ends with the strongest levels that
+hold. The exit code is then that of the levels in the table, except that a level which stays undecided because this version
+has no checker for it, or because the history has no times, counts only if it was asked for with --level.
+
+Examples:
+  isonomy check history.jsonl
+  isonomy check --level causal --timeout 60s history.ison
+  isonomy check --level rc,ra,cc --json runs/*.jsonl
+  isonomy check --level causal --certificate proof.jsonl history.jsonl && isonomy certify history.jsonl proof.jsonl
+  zcat history.jsonl.gz | isonomy check --all-anomalies -
+
+{EXIT_CODES}"))]
+pub(crate) struct CheckArgs {
+    /// Levels to check, or `all`; `isonomy levels` lists them
+    #[arg(long, short, value_name = "L[,L…]", value_delimiter = ',', value_parser = level_choice)]
+    pub(crate) level: Vec<LevelChoice>,
+    /// Format of the histories; by their content if absent
+    #[arg(long, short, value_name = "F")]
+    pub(crate) format: Option<Format>,
+    /// Print one JSON object per history and level, a line each
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Leave a level of a history undecided after this time, such as 500ms, 60s, 2m
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(crate) timeout: Option<Duration>,
+    /// List all anomalous patterns of causal consistency, not only the first
+    #[arg(long)]
+    pub(crate) all_anomalies: bool,
+    /// How many instances of each pattern to tell
+    #[arg(long, value_name = "N", default_value_t = 5, requires = "all_anomalies")]
+    pub(crate) max: usize,
+    /// Write the evidence of each verdict to a file, for `isonomy certify`; for one history
+    #[arg(long, value_name = "FILE")]
+    pub(crate) certificate: Option<PathBuf>,
+    /// Drop session order from all levels
+    #[arg(long)]
+    pub(crate) no_session_order: bool,
+    /// By how much clocks may differ, for levels that speak of real time
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "0")]
+    pub(crate) clock_drift: Duration,
+    /// Refuse histories that need more memory, all those checked at a time together; 80 % of what is free if absent
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub(crate) memory: Option<usize>,
+    /// How many histories to check at a time; as many as there are cores if absent
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<NonZeroUsize>,
+    /// Files or directories of logs; `-` is standard input
+    #[arg(value_name = "HISTORY", required = true)]
+    pub(crate) histories: Vec<PathBuf>,
+}
+
+/// Arguments of `certify`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  isonomy check --level causal --certificate proof.jsonl history.jsonl
+  isonomy certify history.jsonl proof.jsonl
+
+Exit codes: 0 all certified; 1 one is rejected, for its evidence does not show what it claims; 2 unreadable, or of another
+history.")]
+pub(crate) struct CertifyArgs {
+    /// The history; `-` is standard input
+    pub(crate) history: PathBuf,
+    /// The certificates, as `check --certificate` wrote them
+    pub(crate) file: PathBuf,
+    /// Format of the history; by its content if absent
+    #[arg(long, short, value_name = "F")]
+    pub(crate) format: Option<Format>,
+    /// Print one JSON object per certificate, a line each
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `convert`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Written are jsonl (.jsonl), hist (.hist), binary (.ison) and text (.txt).
+
+Examples:
+  isonomy convert history.edn -o history.jsonl
+  isonomy convert history.jsonl --to hist
+  zcat big.jsonl.gz | isonomy convert - -o big.ison
+
+Exit codes: 0 done; 2 could not run.")]
+pub(crate) struct ConvertArgs {
+    /// The history; `-` is standard input
+    pub(crate) input: PathBuf,
+    /// Where to write; standard output if absent
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Format of the input; by its content if absent
+    #[arg(long, value_name = "F")]
+    pub(crate) from: Option<Format>,
+    /// Format of the output; by the name of the file if absent
+    #[arg(long, value_name = "F")]
+    pub(crate) to: Option<Format>,
+}
+
+/// Arguments of `stats`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  isonomy stats history.jsonl
+  isonomy stats --json runs/*.ison
+
+Exit codes: 0 done; 2 a history could not be read.")]
+pub(crate) struct StatsArgs {
+    /// Files or directories of logs; `-` is standard input
+    #[arg(value_name = "HISTORY", required = true)]
+    pub(crate) histories: Vec<PathBuf>,
+    /// Format of the histories; by their content if absent
+    #[arg(long, short, value_name = "F")]
+    pub(crate) format: Option<Format>,
+    /// Print one JSON object per history, a line each
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `levels`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  isonomy levels\n  isonomy levels --json")]
+pub(crate) struct LevelsArgs {
+    /// Print one JSON object per level, a line each
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `anomalies`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  isonomy anomalies\n  isonomy anomalies lost-update\n  isonomy anomalies G1a --json")]
+pub(crate) struct AnomaliesArgs {
+    /// A name, or what others call it
+    pub(crate) name: Option<String>,
+    /// Print one JSON object per anomaly, a line each
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `generate`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  isonomy generate history --preset c4 --level causal -o history.ison")]
+pub(crate) struct GenerateArgs {
+    #[command(subcommand)]
+    pub(crate) what: Generated,
+}
+
+/// What can be generated.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Generated {
+    /// A history of a simulated store, which holds at the store's level by construction
+    History(HistoryArgs),
+}
+
+/// Arguments of `generate history`.
+#[derive(Debug, Args)]
+#[command(after_help = generate::after_help())]
+pub(crate) struct HistoryArgs {
+    /// The workload to start from; what follows changes it
+    #[arg(long, short, value_name = "P", default_value = "polysi")]
+    pub(crate) preset: Preset,
+    /// Number of sessions
+    #[arg(long, value_name = "N")]
+    pub(crate) sessions: Option<u32>,
+    /// Number of transactions, in all sessions together
+    #[arg(long, value_name = "N")]
+    pub(crate) txns: Option<u64>,
+    /// Events per transaction: 15, 1..4, or 15/150:0.1 (a tenth has 150)
+    #[arg(long, value_name = "N|A..B")]
+    pub(crate) events: Option<Length>,
+    /// Number of keys
+    #[arg(long, value_name = "N")]
+    pub(crate) keys: Option<u64>,
+    /// Share of reads
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    pub(crate) reads: Option<f64>,
+    /// How popular keys are: uniform, zipfian[:E], hotspot[:K/O], exponential[:R]
+    #[arg(long, value_name = "D")]
+    pub(crate) distribution: Option<Distribution>,
+    /// What the store promises
+    #[arg(long, short, value_name = "L", default_value = "snapshot-isolation")]
+    pub(crate) level: StoreLevel,
+    /// Plant an anomaly, once, in transactions of its own
+    #[arg(long, value_name = "ANOMALY")]
+    pub(crate) plant: Option<Anomaly>,
+    /// Record times: `points` (start and finish), or `bounds` (what a client would know)
+    #[arg(long, value_name = "DETAIL", num_args = 0..=1, require_equals = true, default_missing_value = "points")]
+    pub(crate) times: Option<generate::Detail>,
+    /// By how much the clock of a session may be off
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "0")]
+    pub(crate) clock_skew: Duration,
+    /// Record attempts that aborted, too
+    #[arg(long)]
+    pub(crate) aborted: bool,
+    /// Share of attempts that the client takes back; implies --aborted
+    #[arg(long, value_name = "SHARE", value_parser = share, default_value_t = 0.0)]
+    pub(crate) rollback: f64,
+    /// Share of transactions whose outcome the client never learns
+    #[arg(long, value_name = "SHARE", value_parser = share, default_value_t = 0.0)]
+    pub(crate) indeterminate: f64,
+    /// How many transactions are open at a time; one per session if absent
+    #[arg(long, value_name = "N")]
+    pub(crate) concurrency: Option<u32>,
+    /// How many of the last commits a transaction may miss, where the level allows it
+    #[arg(long, value_name = "N")]
+    pub(crate) lag: Option<u32>,
+    /// What all choices follow from
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Format; by the name of the file if absent, else jsonl
+    #[arg(long, short, value_name = "F")]
+    pub(crate) format: Option<Format>,
+    /// Where to write; standard output if absent
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// Arguments of `run`.
+#[derive(Debug, Args)]
+#[command(after_help = run::after_help())]
+pub(crate) struct RunArgs {
+    /// The database: mock:LEVEL is a simulated store that gives exactly this level
+    #[arg(long, value_name = "DB", default_value = "mock:read-atomic")]
+    pub(crate) db: Database,
+    /// The level to ask of it; if absent, the weakest that the simulated store does not promise
+    #[arg(long, short, value_name = "L")]
+    pub(crate) level: Option<IsolationLevel>,
+    /// The workload, as for `generate history --preset`; small transactions on few keys if absent
+    #[arg(long, short, value_name = "PRESET")]
+    pub(crate) workload: Option<Preset>,
+    /// Number of sessions
+    #[arg(long, value_name = "N")]
+    pub(crate) sessions: Option<u32>,
+    /// Number of transactions of each run, in all sessions together
+    #[arg(long, value_name = "N")]
+    pub(crate) txns: Option<u64>,
+    /// What all choices follow from; each further run takes the next seed
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Runs at most, until a violation is found
+    #[arg(long, value_name = "N", default_value = "20")]
+    pub(crate) repeat: NonZeroUsize,
+    /// Leave a level of a history undecided after this time
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(crate) timeout: Option<Duration>,
+    /// Keep the last history; the format is by the name of the file, else jsonl
+    #[arg(long, value_name = "FILE")]
+    pub(crate) save: Option<PathBuf>,
+    /// Print one JSON object per verdict, a line each, as `check` does
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Reads the arguments, runs the command, and says how it ended.
+pub(crate) fn dispatch() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
+    let terminal = Terminal::new(cli.quiet, cli.color);
+    let ended = match &cli.command {
+        Command::Check(args) => check::run(args, terminal),
+        Command::Certify(args) => certify::run(args, terminal),
+        Command::Convert(args) => convert::run(args, terminal),
+        Command::Stats(args) => stats::run(args, terminal),
+        Command::Generate(args) => match &args.what {
+            Generated::History(args) => generate::run(args, terminal),
+        },
+        Command::Run(args) => run::run(args, terminal),
+        Command::Levels(args) => levels::run(args, terminal),
+        Command::Anomalies(args) => anomalies::run(args, terminal),
+    };
+    let exit = ended.unwrap_or_else(|failure| {
+        failure.report(terminal.err);
+        Exit::CouldNotRun
+    });
+    exit.into()
+}
+
+/// Help, the version, or what is wrong with the arguments.
+fn usage(error: &clap::Error) -> ExitCode {
+    if error.use_stderr() {
+        let colour = io::stderr().is_terminal() && Terminal::new(false, When::Auto).err.is_coloured();
+        let text = error.render();
+        complain(&if colour { format!("isonomy: {}", text.ansi()) } else { format!("isonomy: {text}") });
+        return Exit::CouldNotRun.into();
+    }
+    match error.print() {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            complain(&format!("isonomy: error: standard output: {error}\n"));
+            Exit::CouldNotRun.into()
+        }
+        _ => Exit::Fine.into(),
+    }
+}

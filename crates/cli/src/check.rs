@@ -1,0 +1,187 @@
+//! `isonomy check`: which levels do histories satisfy?
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread;
+
+use isonomy::patterns::all_anomalies;
+use isonomy::{IsolationLevel, Reason, Verdict, report::Certificate};
+
+use crate::args::CheckArgs;
+use crate::exit::{Exit, Failure};
+use crate::files::{Problem, Target};
+use crate::levels;
+use crate::load::{self, Loaded, Loader};
+use crate::output::{Output, Paint, Terminal};
+use crate::progress::Progress;
+use crate::values::chosen;
+
+pub(crate) mod json;
+pub(crate) mod judge;
+pub(crate) mod patterns;
+pub(crate) mod text;
+
+use judge::{Judged, Settings, judge};
+
+pub(crate) fn run(args: &CheckArgs, terminal: Terminal) -> Result<Exit, Failure> {
+    validate(args)?;
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let threads = args.threads.map_or(cores, usize::from).min(args.histories.len());
+    let total = load::total_size(args.histories.iter().map(PathBuf::as_path));
+    let progress = Progress::bytes(terminal.shows_progress(), total);
+    let memory = args.memory.or_else(load::available_memory).map(|bytes| bytes / threads);
+    let cancelled = AtomicBool::new(false);
+    let task = Task {
+        args,
+        asked: (!args.level.is_empty()).then(|| chosen(&args.level)),
+        settings: Settings {
+            session_order: !args.no_session_order,
+            clock_drift: i64::try_from(args.clock_drift.as_nanos()).unwrap_or(i64::MAX),
+            timeout: args.timeout,
+            cancelled: &cancelled,
+        },
+        loader: Loader { format: args.format, memory, progress: progress.clone() },
+        paint: terminal.out,
+    };
+
+    let next = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        let (send, receive) = mpsc::channel();
+        for _ in 0..threads {
+            let (send, next, task) = (send.clone(), &next, &task);
+            scope.spawn(move || {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(path) = task.args.histories.get(index) else { break };
+                    if send.send((index, task.examine(path))).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(send);
+        // Results are told in the order in which the histories were given.
+        let mut out = Output::new();
+        let mut exit = Exit::Fine;
+        let mut waiting = BTreeMap::new();
+        let mut due = 0;
+        for (index, examined) in receive {
+            waiting.insert(index, examined);
+            while let Some(examined) = waiting.remove(&due) {
+                due += 1;
+                exit = exit.and(examined.exit);
+                let told = progress.suspended(|| {
+                    let told = out.print(&examined.text);
+                    examined.failures.iter().for_each(|failure| failure.report(terminal.err));
+                    told
+                });
+                if told.is_err() {
+                    cancelled.store(true, Ordering::Relaxed);
+                    progress.end();
+                }
+                told?;
+            }
+        }
+        progress.end();
+        Ok(exit)
+    })
+}
+
+fn validate(args: &CheckArgs) -> Result<(), Failure> {
+    if args.certificate.is_some() && args.histories.len() > 1 {
+        return Err(Failure::new("--certificate takes one history; check the others by themselves"));
+    }
+    if args.certificate.as_ref().is_some_and(|path| load::is_stdin(path)) {
+        return Err(Failure::new("--certificate needs a file: the answers are on standard output"));
+    }
+    if args.histories.iter().filter(|path| load::is_stdin(path)).count() > 1 {
+        return Err(Failure::new("standard input can be read only once: `-` is given several times"));
+    }
+    Ok(())
+}
+
+/// What is to be done with each history.
+struct Task<'a> {
+    args: &'a CheckArgs,
+    /// The levels asked for by name.
+    asked: Option<Vec<IsolationLevel>>,
+    settings: Settings<'a>,
+    loader: Loader,
+    paint: Paint,
+}
+
+/// What came of one history.
+struct Examined {
+    text: String,
+    failures: Vec<Failure>,
+    exit: Exit,
+}
+
+impl Task<'_> {
+    fn examine(&self, path: &Path) -> Examined {
+        let loaded = match self.loader.load(path) {
+            Ok(loaded) => loaded,
+            Err(failure) => {
+                return Examined { text: String::new(), failures: vec![failure], exit: Exit::CouldNotRun };
+            }
+        };
+        let history = &loaded.history;
+        let levels = self.asked.clone().unwrap_or_else(|| levels::by_default(history));
+        let judged: Vec<Judged> = levels
+            .into_iter()
+            .map(|level| {
+                self.loader.progress.doing(format!("checking {level}"));
+                judge(history, level, &self.settings)
+            })
+            .collect();
+        let mut exit = judged.iter().fold(Exit::Fine, |exit, judged| exit.and(self.exit_of(&judged.verdict)));
+        let patterns =
+            self.args.all_anomalies.then(|| all_anomalies(history, self.settings.session_order, self.args.max));
+        let name = path.display().to_string();
+        let text = if self.args.json {
+            json::lines(&name, &loaded, &judged, patterns.as_ref())
+        } else {
+            let mut text = match &self.asked {
+                Some(_) => text::lines(&name, history, &judged, self.paint),
+                None => text::table(&name, &loaded, &judged, self.paint),
+            };
+            if let Some(patterns) = &patterns {
+                text += &patterns::table(history, patterns, self.paint);
+            }
+            text
+        };
+        let written = self.certificate(&loaded, &judged);
+        if written.is_err() {
+            exit = exit.and(Exit::CouldNotRun);
+        }
+        Examined { text, failures: written.err().into_iter().collect(), exit }
+    }
+
+    fn exit_of(&self, verdict: &Verdict) -> Exit {
+        match verdict {
+            Verdict::Holds(_) => Exit::Fine,
+            Verdict::Violated(_) => Exit::Violated,
+            Verdict::Undecided(Reason::NotBuilt | Reason::NoTimes) if self.asked.is_none() => Exit::Fine,
+            Verdict::Undecided(_) => Exit::Undecided,
+        }
+    }
+
+    /// Writes the evidence of the verdicts.
+    fn certificate(&self, loaded: &Loaded, judged: &[Judged]) -> Result<(), Failure> {
+        let Some(path) = &self.args.certificate else { return Ok(()) };
+        Target::File(path.clone())
+            .write(|out| {
+                for Judged { level, verdict, .. } in judged {
+                    let session_order = self.settings.session_order;
+                    if let Some(certificate) = Certificate::new(&loaded.history, *level, session_order, verdict) {
+                        serde_json::to_writer(&mut *out, &certificate).map_err(std::io::Error::from)?;
+                        out.write_all(b"\n")?;
+                    }
+                }
+                Ok::<(), Problem>(())
+            })
+            .map(|_| ())
+    }
+}

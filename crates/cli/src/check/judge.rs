@@ -1,0 +1,54 @@
+//! One level of one history, with a clock beside.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use isonomy::{History, IsolationLevel, Options, Reason, Stage, Verdict, check};
+
+/// How to check.
+pub(crate) struct Settings<'a> {
+    pub(crate) session_order: bool,
+    pub(crate) clock_drift: i64,
+    /// The most time for one level of one history.
+    pub(crate) timeout: Option<Duration>,
+    /// Nobody wants the answer any more.
+    pub(crate) cancelled: &'a AtomicBool,
+}
+
+/// A verdict and how long it took.
+pub(crate) struct Judged {
+    pub(crate) level: IsolationLevel,
+    pub(crate) verdict: Verdict,
+    pub(crate) took: Duration,
+    /// The stages in the order in which they began, each with its time.
+    pub(crate) stages: Vec<(&'static str, Duration)>,
+}
+
+/// Decides a level, within the time there is.
+pub(crate) fn judge(history: &History, level: IsolationLevel, settings: &Settings<'_>) -> Judged {
+    let began = Instant::now();
+    let deadline = settings.timeout.and_then(|timeout| began.checked_add(timeout));
+    let stop = || settings.cancelled.load(Ordering::Relaxed) || deadline.is_some_and(|at| Instant::now() >= at);
+    let begun: Mutex<Vec<(Stage, Instant)>> = Mutex::new(Vec::new());
+    let stage = |stage| begun.lock().expect("no thread panics with the lock").push((stage, Instant::now()));
+    let options = Options {
+        session_order: settings.session_order,
+        clock_drift: settings.clock_drift,
+        stop: &stop,
+        stage: &stage,
+    };
+    // No time at all is no time even for histories so small that the search would not look at the clock.
+    let verdict = if stop() { Verdict::Undecided(Reason::Stopped) } else { check(history, level, &options) };
+    let ended = Instant::now();
+    let begun = begun.into_inner().expect("no thread panics with the lock");
+    let mut stages: Vec<(&'static str, Duration)> = Vec::new();
+    for (index, (stage, from)) in begun.iter().enumerate() {
+        let took = begun.get(index + 1).map_or(ended, |next| next.1) - *from;
+        match stages.iter_mut().find(|(name, _)| *name == stage.name()) {
+            Some((_, total)) => *total += took,
+            None => stages.push((stage.name(), took)),
+        }
+    }
+    Judged { level, verdict, took: ended - began, stages }
+}

@@ -1,0 +1,112 @@
+//! Verdicts for people.
+
+use std::fmt::Write;
+
+use isonomy::{Counterexample, History, IsolationLevel, Verdict, explain};
+
+use super::judge::Judged;
+use crate::load::Loaded;
+use crate::output::{Paint, Style, Table, count, indented, time};
+
+/// How a verdict looks.
+pub(crate) fn style(verdict: &Verdict) -> Style {
+    match verdict {
+        Verdict::Holds(_) => Style::Good,
+        Verdict::Violated(_) => Style::Bad,
+        Verdict::Undecided(_) => Style::Doubtful,
+    }
+}
+
+/// A line for each level, and the story of each violation below.
+pub(crate) fn lines(name: &str, history: &History, judged: &[Judged], paint: Paint) -> String {
+    let mut text = String::new();
+    for Judged { level, verdict, took, .. } in judged {
+        let word = paint.style(style(verdict), verdict.name());
+        let _ = match verdict {
+            Verdict::Holds(_) => writeln!(text, "{name}: {level} {word} ({})", time(*took)),
+            Verdict::Violated(counterexample) => {
+                let anomaly = counterexample.anomaly;
+                writeln!(text, "{name}: {level} {word}: {anomaly} ({})", time(*took))
+            }
+            Verdict::Undecided(reason) => writeln!(text, "{name}: {level} {word}: {reason}"),
+        };
+        if let Verdict::Violated(counterexample) = verdict {
+            text += &story(history, counterexample);
+        }
+    }
+    text
+}
+
+/// The story of a violation, pushed to the right.
+pub(crate) fn story(history: &History, counterexample: &Counterexample) -> String {
+    let mut text = indented(&explain(history, counterexample).to_string(), 2);
+    let _ = writeln!(text, "  Usual cause: {}.", counterexample.anomaly.info().cause);
+    text
+}
+
+/// A table of all levels, which ends with the strongest ones that hold.
+pub(crate) fn table(name: &str, loaded: &Loaded, judged: &[Judged], paint: Paint) -> String {
+    let history = &loaded.history;
+    let mut text = format!(
+        "{}: {}, {}, {}, {}\n",
+        paint.style(Style::Strong, name),
+        count(history.sessions().len(), "session"),
+        count(history.transaction_count(), "transaction"),
+        count(history.event_count(), "event"),
+        count(history.key_count(), "key"),
+    );
+    let mut table = Table::new(["level", "verdict", "anomaly", "time"]).right(3);
+    for Judged { level, verdict, took, .. } in judged {
+        let (anomaly, took) = match verdict {
+            Verdict::Holds(_) => (String::new(), time(*took)),
+            Verdict::Violated(counterexample) => (counterexample.anomaly.to_string(), time(*took)),
+            Verdict::Undecided(_) => (String::new(), String::new()),
+        };
+        table.row([
+            (level.to_string(), Style::Plain),
+            (verdict.name().into(), style(verdict)),
+            (anomaly, Style::Plain),
+            (took, Style::Faint),
+        ]);
+    }
+    text += &table.render(paint);
+    text += &undecided(judged);
+    if let Some(weakest) = weakest_violated(judged) {
+        let _ = writeln!(text, "why not {weakest}: isonomy check --level {weakest} {name}");
+    }
+    let _ = writeln!(text, "you got: {}", paint.style(Style::Strong, &got(judged)));
+    text
+}
+
+/// The levels that stayed undecided, a line for each reason.
+fn undecided(judged: &[Judged]) -> String {
+    let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
+    for Judged { level, verdict, .. } in judged {
+        let Verdict::Undecided(reason) = verdict else { continue };
+        let reason = reason.to_string();
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, levels)) => levels.push(level.name()),
+            None => reasons.push((reason, vec![level.name()])),
+        }
+    }
+    reasons.iter().map(|(reason, levels)| format!("undecided: {}: {reason}\n", levels.join(", "))).collect()
+}
+
+fn weakest_violated(judged: &[Judged]) -> Option<IsolationLevel> {
+    judged.iter().find(|judged| matches!(judged.verdict, Verdict::Violated(_))).map(|judged| judged.level)
+}
+
+/// The strongest levels that hold.
+fn got(judged: &[Judged]) -> String {
+    let levels = |wanted: fn(&Verdict) -> bool| judged.iter().filter(move |j| wanted(&j.verdict)).map(|j| j.level);
+    let holding: Vec<IsolationLevel> = levels(|verdict| matches!(verdict, Verdict::Holds(_))).collect();
+    let strongest = |level: &&IsolationLevel| !holding.iter().any(|other| other != *level && other.implies(**level));
+    let strongest: Vec<&str> = holding.iter().filter(strongest).map(|level| level.name()).collect();
+    if !strongest.is_empty() {
+        strongest.join(", ")
+    } else if levels(|verdict| matches!(verdict, Verdict::Violated(_))).next().is_some() {
+        "none of the levels".into()
+    } else {
+        "undecided".into()
+    }
+}
