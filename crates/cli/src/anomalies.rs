@@ -31,9 +31,8 @@ fn named(name: &str) -> Result<Vec<&'static AnomalyInfo>, Failure> {
         return Ok(vec![info]);
     }
     let same = |alias: &str| alias.split(", ").any(|alias| alias.eq_ignore_ascii_case(name));
-    let known = |info: &&AnomalyInfo| {
-        info.name.eq_ignore_ascii_case(name) || info.aliases.iter().any(|(_, alias)| same(alias))
-    };
+    let known =
+        |info: &&AnomalyInfo| info.name.eq_ignore_ascii_case(name) || info.aliases.iter().any(|(_, alias)| same(alias));
     let found: Vec<&AnomalyInfo> = ANOMALIES.iter().filter(known).collect();
     if found.is_empty() {
         return Err(Failure::new(format_args!("unknown anomaly `{name}`")).hint("`isonomy anomalies` lists them"));
@@ -73,8 +72,7 @@ fn entry(info: &AnomalyInfo, paint: Paint) -> String {
 }
 
 fn json(info: &AnomalyInfo) -> String {
-    let aliases: Vec<_> =
-        info.aliases.iter().map(|(who, alias)| json!({ "catalogue": who, "name": alias })).collect();
+    let aliases: Vec<_> = info.aliases.iter().map(|(who, alias)| json!({ "catalogue": who, "name": alias })).collect();
     let line = json!({
         "anomaly": info.name,
         "aliases": aliases,

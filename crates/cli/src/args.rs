@@ -1,11 +1,12 @@
 //! The arguments of each command, and the way from them to an exit code.
 
-use std::io::{self, IsTerminal};
+use std::io;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
 use isonomy::{Format, IsolationLevel};
 use isonomy_workload::{Anomaly, Distribution, Length, Preset, StoreLevel};
@@ -32,10 +33,10 @@ pub(crate) struct Cli {
     #[command(subcommand)]
     command: Command,
     /// Show no progress and no notes; answers and errors remain
-    #[arg(long, short, global = true)]
+    #[arg(long, short, global = true, help_heading = "Options of all commands")]
     quiet: bool,
-    /// When to use colours; `auto` heeds NO_COLOR
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_possible_values = false)]
+    /// When to use colours; `auto` is on a terminal, unless NO_COLOR is set
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", help_heading = "Options of all commands")]
     color: When,
 }
 
@@ -191,7 +192,9 @@ pub(crate) struct LevelsArgs {
 
 /// Arguments of `anomalies`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  isonomy anomalies\n  isonomy anomalies lost-update\n  isonomy anomalies G1a --json")]
+#[command(
+    after_help = "Examples:\n  isonomy anomalies\n  isonomy anomalies lost-update\n  isonomy anomalies G1a --json"
+)]
 pub(crate) struct AnomaliesArgs {
     /// A name, or what others call it
     pub(crate) name: Option<String>,
@@ -298,7 +301,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N")]
     pub(crate) txns: Option<u64>,
     /// What all choices follow from; each further run takes the next seed
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    // The default is one whose story is short.
+    #[arg(long, value_name = "N", default_value_t = 4)]
     pub(crate) seed: u64,
     /// Runs at most, until a violation is found
     #[arg(long, value_name = "N", default_value = "20")]
@@ -343,9 +347,11 @@ pub(crate) fn dispatch() -> ExitCode {
 /// Help, the version, or what is wrong with the arguments.
 fn usage(error: &clap::Error) -> ExitCode {
     if error.use_stderr() {
-        let colour = io::stderr().is_terminal() && Terminal::new(false, When::Auto).err.is_coloured();
+        let colour = Terminal::new(false, When::Auto).err.is_coloured();
         let text = error.render();
-        complain(&if colour { format!("isonomy: {}", text.ansi()) } else { format!("isonomy: {text}") });
+        // Without a command the text is the help, not a message.
+        let who = if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand { "" } else { "isonomy: " };
+        complain(&if colour { format!("{who}{}", text.ansi()) } else { format!("{who}{text}") });
         return Exit::CouldNotRun.into();
     }
     match error.print() {

@@ -139,9 +139,9 @@ impl Task<'_> {
         let mut exit = judged.iter().fold(Exit::Fine, |exit, judged| exit.and(self.exit_of(&judged.verdict)));
         let patterns =
             self.args.all_anomalies.then(|| all_anomalies(history, self.settings.session_order, self.args.max));
-        let name = path.display().to_string();
+        let name = load::name(path);
         let text = if self.args.json {
-            json::lines(&name, &loaded, &judged, patterns.as_ref())
+            json::lines(&path.display().to_string(), &loaded, &judged, patterns.as_ref())
         } else {
             let mut text = match &self.asked {
                 Some(_) => text::lines(&name, history, &judged, self.paint),

@@ -31,13 +31,7 @@ impl Target {
     /// The format that the name of the file speaks for.
     pub(crate) fn format(&self) -> Option<Format> {
         let Target::File(path) = self else { return None };
-        match path.extension()?.to_str()? {
-            "jsonl" => Some(Format::Jsonl),
-            "hist" => Some(Format::Hist),
-            "ison" => Some(Format::Binary),
-            "txt" => Some(Format::Text),
-            _ => None,
-        }
+        by_name(path)
     }
 
     /// Refuses what cannot be written there.
@@ -100,6 +94,17 @@ impl Target {
                 Ok(Some(value))
             }
         }
+    }
+}
+
+/// The format that the name of a file speaks for.
+pub(crate) fn by_name(path: &Path) -> Option<Format> {
+    match path.extension()?.to_str()? {
+        "jsonl" => Some(Format::Jsonl),
+        "hist" => Some(Format::Hist),
+        "ison" => Some(Format::Binary),
+        "txt" => Some(Format::Text),
+        _ => None,
     }
 }
 

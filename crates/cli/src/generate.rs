@@ -12,9 +12,7 @@ use crate::progress::Progress;
 /// Which times are recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Detail {
-    /// Start and finish.
     Points,
-    /// Start, began, committing and finish.
     Bounds,
 }
 

@@ -37,7 +37,8 @@ pub(crate) fn run(args: &LevelsArgs, terminal: Terminal) -> Result<Exit, Failure
             ]);
         }
         text = table.render(terminal.out);
-        text += "\nA level implies those that its own imply, too. `decided`: whether this version has a checker for it.\n";
+        text +=
+            "\nA level implies those that its own imply, too. `decided`: whether this version has a checker for it.\n";
     }
     Output::new().print(&text)?;
     Ok(Exit::Fine)

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use isonomy::{Format, History, ReadError, ReadOptions, formats};
 
 use crate::exit::Failure;
+use crate::files;
 use crate::progress::Progress;
 
 /// A history and how it came here.
@@ -56,7 +57,9 @@ impl Loader {
             Ok(history) => Ok(Loaded { history, format, took: began.elapsed() }),
             Err((message, malformed)) => {
                 let failure = Failure::new(message);
-                let guessed = format.filter(|_| malformed && self.format.is_none());
+                // A wrong guess is worth a word, unless the name of the file agrees.
+                let guessed =
+                    format.filter(|&format| malformed && self.format.is_none() && files::by_name(path) != Some(format));
                 Err(match guessed {
                     Some(format) => failure.hint(format_args!(
                         "it was read as {format}, by its content; if it is in another format, name it with --format"

@@ -9,11 +9,8 @@ use crate::exit::{Failure, complain};
 /// When to use colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum When {
-    /// On a terminal, unless NO_COLOR is set.
     Auto,
-    /// Always.
     Always,
-    /// Never.
     Never,
 }
 
@@ -158,7 +155,8 @@ impl Table {
             let last = row.iter().rposition(|cell| !cell.0.is_empty()).unwrap_or(0);
             for (column, (text, style)) in row.iter().enumerate().take(last + 1) {
                 let padding = " ".repeat(widths[column] - text.chars().count());
-                let (before, after) = if self.right.contains(&column) { (&padding[..], "") } else { ("", &padding[..]) };
+                let (before, after) =
+                    if self.right.contains(&column) { (&padding[..], "") } else { ("", &padding[..]) };
                 let after = if column == last { "" } else { after };
                 let _ = write!(line, "{before}{}{after}", paint.style(*style, text));
                 if column != last {

@@ -111,8 +111,8 @@ fn specification(args: &RunArgs) -> HistorySpec {
     let mut spec = match args.workload {
         Some(preset) => preset.spec(),
         None => HistorySpec {
-            sessions: 6,
-            transactions: 120,
+            sessions: 5,
+            transactions: 60,
             workload: Workload {
                 keys: 30,
                 distribution: Distribution::Uniform,
@@ -168,7 +168,11 @@ impl Show {
             Verdict::Violated(counterexample) => {
                 let mut told = format!("\n{level} is violated: {}\n\n", counterexample.anomaly);
                 told += &text::story(history, counterexample);
-                let _ = write!(told, "\nThe evidence, checked again by code of its own: {}.", checked(history, level, verdict));
+                let _ = write!(
+                    told,
+                    "\nThe evidence, checked again by code of its own: {}.",
+                    checked(history, level, verdict)
+                );
                 self.say(format_args!("{told}"))
             }
             Verdict::Holds(_) => self.say(format_args!(
@@ -190,7 +194,9 @@ impl Show {
                 "The store broke its own promise, {level}. That is a bug in isonomy; please report it.\n{}",
                 text::story(history, counterexample)
             )),
-            Verdict::Undecided(reason) => self.say(format_args!("Whether the store kept {level} is undecided: {reason}.")),
+            Verdict::Undecided(reason) => {
+                self.say(format_args!("Whether the store kept {level} is undecided: {reason}."))
+            }
         }
     }
 }

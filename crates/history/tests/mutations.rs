@@ -110,7 +110,7 @@ fn cobra(session: i64) -> Vec<u8> {
 }
 
 fn load(files: &Sample, format: Option<Format>) -> Result<History, formats::ReadError> {
-    let options = ReadOptions { format, memory_limit: Some(64 << 20) };
+    let options = ReadOptions { format, memory_limit: Some(64 << 20), ..ReadOptions::default() };
     let source = match &files[..] {
         [(name, bytes)] if name.is_empty() => Source::Stream(Box::new(&bytes[..])),
         _ => Source::Directory(

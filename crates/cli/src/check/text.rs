@@ -72,7 +72,7 @@ pub(crate) fn table(name: &str, loaded: &Loaded, judged: &[Judged], paint: Paint
     text += &table.render(paint);
     text += &undecided(judged);
     if let Some(weakest) = weakest_violated(judged) {
-        let _ = writeln!(text, "why not {weakest}: isonomy check --level {weakest} {name}");
+        let _ = writeln!(text, "why not {weakest}: ask with --level {weakest}");
     }
     let _ = writeln!(text, "you got: {}", paint.style(Style::Strong, &got(judged)));
     text
