@@ -225,31 +225,3 @@ fn a_sink_that_fails_stops_the_run() {
     assert!(matches!(HistorySpec::default().generate(&mut full), Err(GenerateError::Sink(_))));
     assert_eq!(full.0, 4);
 }
-
-/// `cargo test --release -p isonomy-workload -- --ignored --nocapture rate`
-#[test]
-#[ignore = "measures; takes half a minute"]
-#[allow(clippy::print_stderr, reason = "the numbers are the point")]
-fn rate() {
-    struct Drop;
-    impl Sink for Drop {
-        fn take(&mut self, _: &Record<'_>) -> io::Result<()> {
-            Ok(())
-        }
-        fn end(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-    for preset in [Preset::A, Preset::C4, Preset::D, Preset::ListAppend] {
-        for level in StoreLevel::ALL {
-            let spec = HistorySpec { transactions: 1_000_000, level, ..preset.spec() };
-            let start = std::time::Instant::now();
-            let summary = spec.generate(&mut Drop).expect("the specification is valid");
-            let (events, aborted) = (summary.events, summary.aborted);
-            eprintln!(
-                "{preset:12} {level:20} {:>6.2} s, {events} events, {aborted} aborted",
-                start.elapsed().as_secs_f64()
-            );
-        }
-    }
-}

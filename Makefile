@@ -1,0 +1,36 @@
+# `make test` is all that CI runs; `make help` lists the rest.
+CARGO ?= cargo
+SHARED ?= ../shared
+
+.PHONY: help check test bench fuzz docs deny ci
+
+help: ## list the targets
+	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*##/\t/'
+
+check: ## formatting, lints and documentation, without tests
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
+
+test: check deny ## everything: check, all tests, the contract
+	$(CARGO) test --workspace
+	$(CARGO) build --release --quiet
+	@if [ -x $(SHARED)/checks/contract ]; then $(SHARED)/checks/contract target/release/isonomy --weak; \
+	else echo "the outside contract check is not here; going on without it"; fi
+
+deny: ## licences, advisories and duplicates, where cargo-deny is installed
+	@if command -v cargo-deny >/dev/null 2>&1; then cargo deny --offline check licenses bans sources; \
+	else echo "cargo-deny is not installed; going on without it"; fi
+
+bench: ## comparisons beside any peer tools on PATH; see bench/README.md
+	$(CARGO) build --release --quiet -p isonomy-cli -p isonomy-bench
+	target/release/isonomy-bench
+
+fuzz: ## many rounds of byte mutations through every reader
+	ISONOMY_MUTATIONS=200000 $(CARGO) test --release -p isonomy-history --test mutations
+
+docs: ## the API documentation, and docs/anomalies.md from the table
+	ISONOMY_UPDATE=1 $(CARGO) test -p isonomy-checker --test documents
+	$(CARGO) doc --workspace --no-deps
+
+ci: test ## what CI runs
