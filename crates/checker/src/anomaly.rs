@@ -184,7 +184,7 @@ pub const ANOMALIES: [AnomalyInfo; 26] = [
             ("MTC", "NonMonotonicRead"),
             ("Adya", "PL-2+ violation"),
         ],
-        rules_out: &[L::ReadCommitted, L::AdyaSi],
+        rules_out: &[L::ReadCommitted],
         meaning: "A transaction saw one write of another transaction and then read a version that this other had already replaced.",
         cause: "statements of one transaction served by replicas of different age",
         citation: BISWAS,

@@ -81,8 +81,12 @@ impl Graph<'_> {
 }
 
 /// Orders the transactions that count so that predecessors come first, as close to the order of `seed` as they allow; or
-/// finds a cycle, each transaction preceding the next and the last the first.
-pub(crate) fn order(graph: &Graph<'_>, seed: impl Iterator<Item = u32>) -> Result<Vec<u32>, Vec<u32>> {
+/// finds a cycle, each transaction preceding the next and the last the first. Calls `moved` for each that comes before its turn.
+pub(crate) fn order(
+    graph: &Graph<'_>,
+    seed: impl Iterator<Item = u32>,
+    moved: &mut dyn FnMut(u32),
+) -> Result<Vec<u32>, Vec<u32>> {
     const NEW: u8 = 0;
     const OPEN: u8 = 1;
     const DONE: u8 = 2;
@@ -105,10 +109,12 @@ pub(crate) fn order(graph: &Graph<'_>, seed: impl Iterator<Item = u32>) -> Resul
                     state[txn as usize] = OPEN;
                     *next = after;
                     if state[predecessor as usize] == OPEN || predecessor == txn {
-                        let first = stack.iter().rposition(|&(t, _)| t == predecessor).expect("open ones are on the stack");
+                        let first =
+                            stack.iter().rposition(|&(t, _)| t == predecessor).expect("open ones are on the stack");
                         // The stack runs from heads to tails.
                         return Err(stack[first..].iter().rev().map(|&(t, _)| t).collect());
                     }
+                    moved(predecessor);
                     stack.push((predecessor, 0));
                 }
             }

@@ -7,7 +7,8 @@
 //!
 //! Output-sensitive: along a session, visible writers that `t1` precedes are the last ones, so the search ends at the first that is not.
 
-use isonomy_history::{FaultKind, History, Key, ReadFault, TxnId, Writer};
+use isonomy_history::{Event, FaultKind, History, Key, ReadFault, TxnId, Value, Writer};
+use rustc_hash::FxHashMap;
 
 use crate::anomaly::Anomaly;
 use crate::chains::{Chains, NONE};
@@ -79,14 +80,48 @@ impl Patterns {
 /// Finds all patterns; keeps at most `most` instances of each.
 pub fn all_anomalies(history: &History, session_order: bool, most: usize) -> Patterns {
     let mut patterns = Patterns::default();
-    for fault in history.derived().faults() {
+    let faults = history.derived().faults();
+    for fault in faults {
         patterns.add(fault_letters(fault.kind), most, || Instance::Read(*fault));
+    }
+    for faults in faults.chunk_by(|a, b| a.txn == b.txn) {
+        for fault in not_repeatable_after_write(history, faults[0].txn) {
+            patterns.add(fault_letters(fault.kind), most, || Instance::Read(fault));
+        }
     }
     let search = Search::new(history, session_order);
     search.cycles(&mut patterns, most);
     search.stale_reads(&mut patterns, most);
     patterns.groups.sort_by_key(|group| (group.anomaly, group.c4, group.plume));
     patterns
+}
+
+/// Reads that differ from the read of the key before them, with no write in between, after the transaction wrote the key. One of
+/// the two is not its own write; faults say only that.
+fn not_repeatable_after_write(history: &History, txn: TxnId) -> Vec<ReadFault> {
+    let mut found = Vec::new();
+    // For each key written so far, what was read since.
+    let mut since: FxHashMap<Key, Option<Value>> = FxHashMap::default();
+    for (event, what) in history.event_ids(txn).zip(history.events(txn)) {
+        match what {
+            Event::Write(value)
+            | Event::Insert(value)
+            | Event::Delete(value)
+            | Event::CompareAndSet { new: value, succeeded: true, .. } => {
+                since.insert(history.key_of(value), None);
+            }
+            Event::Read(value) => {
+                let key = history.key_of(value);
+                let Some(last) = since.get_mut(&key) else { continue };
+                let last = last.replace(value);
+                if last.is_some_and(|last| last != value) {
+                    found.push(ReadFault { txn, event, key, value: Some(value), kind: FaultKind::NonRepeatable });
+                }
+            }
+            _ => {}
+        }
+    }
+    found
 }
 
 fn fault_letters(kind: FaultKind) -> (Anomaly, Option<char>, Option<char>) {

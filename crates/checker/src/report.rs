@@ -110,7 +110,9 @@ pub enum CertificateEvidence {
     /// The level holds.
     Witness { order: Vec<u32> },
     /// The level is violated by one read.
-    Read { anomaly: String, txn: u32, event: u32, key: u32, value: Option<u32>, other: Option<u32> },
+    ///
+    /// Events are counted within their transaction, from 0. `other` is the transaction and event of the other list.
+    Read { anomaly: String, txn: u32, event: u32, key: u32, value: Option<u32>, other: Option<(u32, u32)> },
     /// The level is violated by a cycle.
     Cycle { anomaly: String, edges: Vec<CertificateEdge> },
 }
@@ -163,14 +165,25 @@ impl Certificate {
             Verdict::Violated(counterexample) => {
                 let anomaly = counterexample.anomaly.name().to_string();
                 match &counterexample.evidence {
-                    Evidence::Read(fault) => CertificateEvidence::Read {
-                        anomaly,
-                        txn: fault.txn.0,
-                        event: fault.event.0,
-                        key: fault.key.0,
-                        value: fault.value.map(|v| v.0),
-                        other: if let FaultKind::IncompatibleOrder(other) = fault.kind { Some(other.0) } else { None },
-                    },
+                    Evidence::Read(fault) => {
+                        let index = |txn: TxnId, event: EventId| {
+                            history.event_ids(txn).position(|id| id == event).map(|at| at as u32)
+                        };
+                        let other = match fault.kind {
+                            FaultKind::IncompatibleOrder(other) => {
+                                history.transactions().find_map(|txn| Some((txn.0, index(txn, other)?)))
+                            }
+                            _ => None,
+                        };
+                        CertificateEvidence::Read {
+                            anomaly,
+                            txn: fault.txn.0,
+                            event: index(fault.txn, fault.event)?,
+                            key: fault.key.0,
+                            value: fault.value.map(|v| v.0),
+                            other,
+                        }
+                    }
                     Evidence::Cycle(edges) => {
                         CertificateEvidence::Cycle { anomaly, edges: edges.iter().map(CertificateEdge::new).collect() }
                     }
@@ -212,15 +225,20 @@ impl Certificate {
             }
             CertificateEvidence::Read { anomaly, txn: reader, event, key: of, value, other } => {
                 let anomaly = known_anomaly(anomaly)?;
+                let id = |owner: u32, index: u32| {
+                    let found = history.event_ids(txn(owner)?).nth(index as usize);
+                    found.ok_or(CertificateError::Unknown("an event"))
+                };
+                let other = other.map(|(owner, index)| id(owner, index)).transpose()?;
                 let known_value = value.is_none_or(|value| (value as usize) < history.value_count());
                 let fault = ReadFault {
                     txn: txn(*reader)?,
-                    event: EventId(*event),
+                    event: id(*reader, *event)?,
                     key: key(*of)?,
                     value: known_value
                         .then_some(value.map(HistoryValue))
                         .ok_or(CertificateError::Unknown("a value"))?,
-                    kind: fault_kind(anomaly, *other).ok_or(CertificateError::Unknown("an anomaly"))?,
+                    kind: fault_kind(anomaly, other).ok_or(CertificateError::Unknown("an anomaly"))?,
                 };
                 Verdict::Violated(Counterexample { anomaly, evidence: Evidence::Read(fault) })
             }
@@ -268,7 +286,7 @@ impl CertificateEdge {
 }
 
 /// The fault that an anomaly of reads names.
-fn fault_kind(anomaly: Anomaly, other: Option<u32>) -> Option<FaultKind> {
+fn fault_kind(anomaly: Anomaly, other: Option<EventId>) -> Option<FaultKind> {
     Some(match anomaly {
         Anomaly::ThinAirRead => FaultKind::ThinAir,
         Anomaly::AbortedRead => FaultKind::Aborted,
@@ -278,7 +296,7 @@ fn fault_kind(anomaly: Anomaly, other: Option<u32>) -> Option<FaultKind> {
         Anomaly::NotMyLastWrite => FaultKind::NotMyLastWrite,
         Anomaly::NonRepeatableRead => FaultKind::NonRepeatable,
         Anomaly::DuplicateElement => FaultKind::DuplicateElement,
-        Anomaly::IncompatibleOrder => FaultKind::IncompatibleOrder(EventId(other?)),
+        Anomaly::IncompatibleOrder => FaultKind::IncompatibleOrder(other?),
         _ => return None,
     })
 }

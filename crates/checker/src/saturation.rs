@@ -55,18 +55,11 @@ pub(crate) struct View<'a> {
     pub(crate) history: &'a History,
     pub(crate) derived: &'a Derived,
     pub(crate) chains: Chains,
-    /// For causal: how many others need the clock of each transaction.
-    consumers: Vec<u32>,
 }
 
 impl<'a> View<'a> {
-    fn new(history: &'a History, level: IsolationLevel, session_order: bool) -> Self {
-        let chains = Chains::of(history, session_order);
-        let mut view = View { history, derived: history.derived(), chains, consumers: Vec::new() };
-        if level == IsolationLevel::Causal {
-            view.consumers = causal::consumers(&view);
-        }
-        view
+    fn new(history: &'a History, session_order: bool) -> Self {
+        View { history, derived: history.derived(), chains: Chains::of(history, session_order) }
     }
 
     /// What list reads say of version orders.
@@ -75,30 +68,13 @@ impl<'a> View<'a> {
     }
 }
 
-/// An order to check, and what to infer from it.
-pub(crate) struct Guess<'a> {
-    pub(crate) order: &'a [u32],
-    /// The place of each transaction in `order`.
-    pub(crate) rank: &'a [u32],
-    /// Infer all edges, not only those that go against the order.
-    pub(crate) all: bool,
-}
-
-impl Guess<'_> {
-    /// Whether an edge is of interest.
-    #[inline]
-    fn wants(&self, before: TxnId, after: Option<TxnId>) -> bool {
-        self.all || after.is_none_or(|after| self.rank[before.index()] > self.rank[after.index()])
-    }
-}
-
-/// Calls `infer` for each edge that the level's axiom demands and the guess wants; stops when it returns false.
-fn scan(view: &View<'_>, level: IsolationLevel, guess: &Guess<'_>, infer: impl FnMut(Inferred) -> bool) {
+/// Calls `infer` for each edge that the level's axiom demands; stops when it returns false. Transactions are visited in the order
+/// given: any will do, but one that is near the real one finds in the cache what it needs.
+fn scan(view: &View<'_>, level: IsolationLevel, order: &[u32], infer: impl FnMut(Inferred) -> bool) {
     match level {
-        IsolationLevel::ReadCommitted => read_committed::scan(view, guess, infer),
-        IsolationLevel::ReadAtomic => read_atomic::scan(view, guess, infer),
-        IsolationLevel::Causal => causal::scan(view, guess, infer),
-        _ => unreachable!("{level} is not decided by saturation"),
+        IsolationLevel::ReadCommitted => read_committed::scan(view, order, infer),
+        IsolationLevel::ReadAtomic => read_atomic::scan(view, order, infer),
+        _ => unreachable!("{level} is not decided at once"),
     }
 }
 
@@ -117,7 +93,7 @@ pub(crate) fn decide<'a>(
     session_order: bool,
     stop: &dyn Fn() -> bool,
 ) -> Saturated<'a> {
-    let view = View::new(history, level, session_order);
+    let view = View::new(history, session_order);
     let seed = likely_order(history);
     let (outcome, inferred) = match level {
         IsolationLevel::Causal => by_guessing(&view, seed, GUESSES, stop),
@@ -127,16 +103,10 @@ pub(crate) fn decide<'a>(
 }
 
 /// Infers all edges. The scan of these levels does not depend on the order in which it goes.
-fn at_once(
-    view: &View<'_>,
-    level: IsolationLevel,
-    seed: &[u32],
-    stop: &dyn Fn() -> bool,
-) -> (Outcome, Vec<Inferred>) {
-    let guess = Guess { order: seed, rank: &[], all: true };
+fn at_once(view: &View<'_>, level: IsolationLevel, seed: &[u32], stop: &dyn Fn() -> bool) -> (Outcome, Vec<Inferred>) {
     let mut edges: Vec<(u32, u32)> = Vec::new();
     let mut stale_initial = None;
-    scan(view, level, &guess, |inferred| {
+    scan(view, level, seed, |inferred| {
         match inferred.after {
             Some(after) if edges.last() != Some(&(inferred.before.0, after.0)) => {
                 edges.push((inferred.before.0, after.0));
@@ -155,14 +125,15 @@ fn at_once(
     let extra = ExtraEdges::new(view.history.transaction_count(), view.known_edges().chain(edges.iter().copied()));
     drop(edges);
     let graph = Graph { derived: view.derived, chains: &view.chains, extra: &extra };
-    match order(&graph, seed.iter().copied()) {
+    match order(&graph, seed.iter().copied(), &mut |_| {}) {
         Ok(order) => (Outcome::Order(order), Vec::new()),
         Err(cycle) => {
             let cycle = shorten(&graph, cycle, SHORTENING);
             // Reasons were not kept; those of the cycle are looked for again.
             let mut inferred = Vec::new();
-            let next = |before: TxnId| cycle.iter().position(|&txn| txn == before.0).map(|at| cycle[(at + 1) % cycle.len()]);
-            scan(view, level, &guess, |edge| {
+            let next =
+                |before: TxnId| cycle.iter().position(|&txn| txn == before.0).map(|at| cycle[(at + 1) % cycle.len()]);
+            scan(view, level, seed, |edge| {
                 if edge.after.is_some() && edge.after.map(|after| after.0) == next(edge.before) {
                     inferred.push(edge);
                 }
@@ -183,6 +154,8 @@ fn by_guessing(
     let transactions = view.history.transaction_count();
     let mut learnt: Vec<Inferred> = Vec::new();
     let mut rank = vec![NONE; transactions];
+    let mut scanner = causal::Scanner::new(view);
+    let mut moved = vec![true; transactions];
     let mut rounds = 0;
     let outcome = loop {
         if stop() {
@@ -192,7 +165,13 @@ fn by_guessing(
         let inferred = learnt.iter().filter_map(|edge| Some((edge.before.0, edge.after?.0)));
         let extra = ExtraEdges::new(transactions, view.known_edges().chain(inferred));
         let graph = Graph { derived: view.derived, chains: &view.chains, extra: &extra };
-        let guessed = match order(&graph, seed.iter().copied()) {
+        // The first order is checked as a whole. Later ones differ by what was moved forward, and only a version that was moved forward can
+        // have come before a visible one that it followed.
+        let first = rounds == 1;
+        if !first {
+            moved.fill(false);
+        }
+        let guessed = match order(&graph, seed.iter().copied(), &mut |txn| moved[txn as usize] = true) {
             Ok(order) => order,
             Err(cycle) => break Outcome::Cycle(shorten(&graph, cycle, SHORTENING)),
         };
@@ -200,11 +179,12 @@ fn by_guessing(
         for (place, &txn) in guessed.iter().enumerate() {
             rank[txn as usize] = place as u32;
         }
-        let guess = Guess { order: &guessed, rank: &rank, all: rounds > guesses };
+        let guess =
+            causal::Guess { order: &guessed, rank: &rank, moved: &moved, initial: first, all: rounds > guesses };
         let before = learnt.len();
         let mut stale_initial = None;
         let mut agrees = true;
-        scan(view, IsolationLevel::Causal, &guess, |inferred| match inferred.after {
+        scanner.scan(&guess, |inferred| match inferred.after {
             Some(after) => {
                 agrees &= rank[inferred.before.index()] < rank[after.index()];
                 learnt.push(inferred);
@@ -255,7 +235,7 @@ mod tests {
                 let spec = HistorySpec { transactions: 600, sessions, level, seed, ..preset.spec() };
                 spec.generate(&mut builder).expect("the specification is sound");
                 let history = builder.finish().expect("no value is written twice");
-                let view = View::new(&history, IsolationLevel::Causal, true);
+                let view = View::new(&history, true);
                 let decided = [0, 1, GUESSES].map(|guesses| {
                     let (outcome, _) = by_guessing(&view, likely_order(&history), guesses, &|| false);
                     matches!(outcome, Outcome::Order(_))

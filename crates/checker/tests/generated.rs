@@ -6,8 +6,7 @@ use isonomy_history::{History, HistoryBuilder};
 use isonomy_workload::{Anomaly, HistorySpec, Preset, StoreLevel, TimeDetail};
 
 const WEAK: [IsolationLevel; 3] = [IsolationLevel::ReadCommitted, IsolationLevel::ReadAtomic, IsolationLevel::Causal];
-const STORES: [&str; 6] =
-    ["read-committed", "read-atomic", "causal", "prefix", "snapshot-isolation", "serializable"];
+const STORES: [&str; 6] = ["read-committed", "read-atomic", "causal", "prefix", "snapshot-isolation", "serializable"];
 const PRESETS: [Preset; 5] = [Preset::A, Preset::C, Preset::D, Preset::ListAppend, Preset::BlindRw];
 
 fn generate(spec: &HistorySpec) -> History {
@@ -53,7 +52,11 @@ fn stores_give_what_they_promise_and_little_more() {
             }
             let shows = matches!(preset, Preset::A | Preset::C);
             for (weak, holding) in WEAK.into_iter().zip(more) {
-                assert!(promised.implies(weak) || !shows || holding < 4, "{store}, {} always satisfies {weak}", preset.name());
+                assert!(
+                    promised.implies(weak) || !shows || holding < 4,
+                    "{store}, {} always satisfies {weak}",
+                    preset.name()
+                );
             }
         }
     }

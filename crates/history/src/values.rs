@@ -167,9 +167,9 @@ impl Interner {
             touched |= self.slots[*h as usize & mask];
         }
         std::hint::black_box(touched);
-        for i in 0..self.waiting {
+        for (i, hash) in hashes.into_iter().enumerate().take(self.waiting) {
             let p = self.pending[i];
-            targets[p.target as usize] = self.find_or_insert(p.raw, p.owner, hashes[i]);
+            targets[p.target as usize] = self.find_or_insert(p.raw, p.owner, hash);
         }
         self.waiting = 0;
     }

@@ -5,12 +5,12 @@
 
 use isonomy_history::{Key, TxnId};
 
-use super::{Guess, Inferred, View};
+use super::{Inferred, View};
 use crate::chains::NONE;
 
-pub(super) fn scan(view: &View<'_>, guess: &Guess<'_>, mut infer: impl FnMut(Inferred) -> bool) {
+pub(super) fn scan(view: &View<'_>, order: &[u32], mut infer: impl FnMut(Inferred) -> bool) {
     // Writers that the transaction at hand reads from.
-    if !through_reads(view, guess, &mut infer) || !view.chains.are_sessions {
+    if !through_reads(view, order, &mut infer) || !view.chains.are_sessions {
         return;
     }
     // Writers earlier in its session. The last writer of each key, valid if it is of the session at hand.
@@ -25,7 +25,6 @@ pub(super) fn scan(view: &View<'_>, guess: &Guess<'_>, mut infer: impl FnMut(Inf
                 let in_session = before.0 != NONE && before >= first;
                 if in_session
                     && read.from() != Some(before)
-                    && guess.wants(before, read.from())
                     && !infer(Inferred { before, after: read.from(), reader, key })
                 {
                     return;
@@ -39,11 +38,11 @@ pub(super) fn scan(view: &View<'_>, guess: &Guess<'_>, mut infer: impl FnMut(Inf
 }
 
 /// Whether the scan is to go on.
-fn through_reads(view: &View<'_>, guess: &Guess<'_>, infer: &mut impl FnMut(Inferred) -> bool) -> bool {
+fn through_reads(view: &View<'_>, order: &[u32], infer: &mut impl FnMut(Inferred) -> bool) -> bool {
     // The writer from which the transaction at hand reads each key, valid if the stamp is that transaction.
     let mut read_from: Vec<(u32, Option<TxnId>)> = vec![(NONE, None); view.history.key_count()];
     let mut met = vec![NONE; view.history.transaction_count()];
-    for &reader in guess.order {
+    for &reader in order {
         let reads = view.derived.reads(TxnId(reader));
         if reads.len() < 2 {
             continue;
@@ -59,9 +58,7 @@ fn through_reads(view: &View<'_>, guess: &Guess<'_>, infer: &mut impl FnMut(Infe
                 continue;
             }
             let mut found = |key: Key, after: Option<TxnId>| {
-                after == Some(before)
-                    || !guess.wants(before, after)
-                    || infer(Inferred { before, after, reader: TxnId(reader), key })
+                after == Some(before) || infer(Inferred { before, after, reader: TxnId(reader), key })
             };
             let writes = view.derived.writes(before);
             if writes.len() <= reads.len() * 8 {

@@ -5,7 +5,7 @@
 
 use isonomy_history::{Key, TxnId};
 
-use super::{Guess, Inferred, View};
+use super::{Inferred, View};
 use crate::chains::NONE;
 
 /// The reads of the transaction at hand, by key.
@@ -16,11 +16,11 @@ struct ReadsByKey {
     previous: Vec<u32>,
 }
 
-pub(super) fn scan(view: &View<'_>, guess: &Guess<'_>, mut infer: impl FnMut(Inferred) -> bool) {
+pub(super) fn scan(view: &View<'_>, order: &[u32], mut infer: impl FnMut(Inferred) -> bool) {
     let mut by_key = ReadsByKey { last: vec![(NONE, NONE); view.history.key_count()], previous: Vec::new() };
     // The first read from each writer, valid if its stamp is the transaction at hand.
     let mut met = vec![NONE; view.history.transaction_count()];
-    for &reader in guess.order {
+    for &reader in order {
         let reads = view.derived.reads(TxnId(reader));
         if reads.len() < 2 {
             continue;
@@ -45,9 +45,7 @@ pub(super) fn scan(view: &View<'_>, guess: &Guess<'_>, mut infer: impl FnMut(Inf
             let same_event = reads[at + 1..].iter().take_while(|read| read.is_same_event()).count();
             let later = at + 1 + same_event;
             let mut found = |key: Key, after: Option<TxnId>| {
-                after == Some(before)
-                    || !guess.wants(before, after)
-                    || infer(Inferred { before, after, reader: TxnId(reader), key })
+                after == Some(before) || infer(Inferred { before, after, reader: TxnId(reader), key })
             };
             if writes.len() <= (reads.len() - later) * 8 {
                 for &key in writes {

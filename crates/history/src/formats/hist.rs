@@ -196,7 +196,12 @@ impl<'a> Parser<'a> {
                 let mut elements = Vec::new();
                 let mut more = self.cursor.open(b'[', b']', "a list: `[1,2]`")?;
                 while more {
-                    elements.push(self.scalar()?);
+                    let element_at = self.cursor;
+                    let element = self.scalar()?;
+                    if element.as_name().is_none() {
+                        return Err(element_at.unexpected("an element: an integer, a word or a quoted string"));
+                    }
+                    elements.push(element);
                     more = self.cursor.more(b']')?;
                 }
                 builder.read_list(key, elements.iter().filter_map(Scalar::as_datum));

@@ -1,0 +1,92 @@
+//! The arguments.
+
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Parser;
+
+use crate::sets::{Level, Set, Size};
+
+/// Where peers are described unless told otherwise.
+pub(crate) const PEERS: &str = "bench/peers.conf";
+
+/// Runs `isonomy` beside other checkers: CPU time, peak memory, and whether the verdicts agree.
+#[derive(Debug, Parser)]
+#[command(
+    name = "isonomy-bench",
+    version,
+    args_override_self = true,
+    after_help = "\
+The table goes to standard output, row by row. Run it from the root of the repository.
+
+Exit codes: 0 all verdicts agree; 1 some disagree, or isonomy gave none; 2 could not run."
+)]
+pub(crate) struct Arguments {
+    /// Also the large histories: up to a million transactions, gigabytes of files, tens of minutes with peers
+    #[arg(long)]
+    pub(crate) full: bool,
+    /// Only a few tiny histories, to see that all is in place
+    #[arg(long, conflicts_with = "full")]
+    pub(crate) smoke: bool,
+    /// Only histories whose name contains this; may be repeated
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) only: Vec<String>,
+    /// Levels to check
+    #[arg(long, value_name = "L[,L…]", value_delimiter = ',', default_values_t = Level::ALL)]
+    pub(crate) levels: Vec<Level>,
+    /// How often to run each tool; the table has the medians
+    #[arg(long, value_name = "N", default_value = "3")]
+    pub(crate) repeats: NonZeroU32,
+    /// CPU seconds that a run may take; in wall time it may take twice as long, for others may use the machine
+    #[arg(long, value_name = "SECONDS", default_value = "180")]
+    timeout: NonZeroU32,
+    /// Describes the peers; bench/peers.conf if absent. Those that are not installed are left out
+    #[arg(long, value_name = "FILE")]
+    pub(crate) peers: Option<PathBuf>,
+    /// Run no peers
+    #[arg(long, conflicts_with = "peers")]
+    pub(crate) no_peers: bool,
+    /// The program to measure; the `isonomy` beside this program if absent
+    #[arg(long, value_name = "FILE")]
+    pub(crate) isonomy: Option<PathBuf>,
+    /// Where histories are kept between runs
+    #[arg(long, value_name = "DIRECTORY", default_value = "target/bench-data")]
+    pub(crate) data: PathBuf,
+    /// Make the histories again, after a change of the generator
+    #[arg(long)]
+    pub(crate) fresh: bool,
+    /// Keep the table, a note on the machine, and the numbers of each run, under bench/results/<date>/
+    #[arg(long)]
+    pub(crate) keep: bool,
+    /// Where --keep puts them
+    #[arg(long, value_name = "DIRECTORY", default_value = "bench/results", hide = true)]
+    pub(crate) results: PathBuf,
+    /// A remark for the kept results, such as the versions of the peers
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) note: Option<String>,
+    /// List the histories and do nothing else
+    #[arg(long)]
+    pub(crate) list: bool,
+    /// Make this history and do nothing else; see `data.rs` for the reason
+    #[arg(long, value_name = "NAME", hide = true)]
+    pub(crate) generate: Option<String>,
+}
+
+impl Arguments {
+    /// The histories that are asked for.
+    pub(crate) fn sets(&self) -> Vec<Set> {
+        let mut sets = Set::all();
+        sets.retain(|set| match set.size {
+            Size::Smoke => self.smoke,
+            Size::Default => !self.smoke,
+            Size::Full => self.full,
+        });
+        sets.retain(|set| self.only.is_empty() || self.only.iter().any(|text| set.name.contains(text.as_str())));
+        sets
+    }
+
+    pub(crate) fn timeout(&self) -> Duration {
+        Duration::from_secs(self.timeout.get().into())
+    }
+}
