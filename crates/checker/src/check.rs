@@ -55,13 +55,22 @@ pub fn check(history: &History, level: IsolationLevel, options: &Options<'_>) ->
     if let Some(counterexample) = faulty_read(history, level) {
         return Verdict::Violated(counterexample);
     }
+    let session_order = options.session_order && level.has_session_order();
     match level {
         IsolationLevel::ReadCommitted | IsolationLevel::ReadAtomic | IsolationLevel::Causal => {
-            saturate(history, level, options)
+            saturate(history, level, session_order, options)
         }
-        level if level.needs_times() && !history.has_times() => Verdict::Undecided(Reason::NoTimes),
-        _ => Verdict::Undecided(Reason::NotBuilt),
+        IsolationLevel::Linearizable => Verdict::Undecided(undecided(history, level)),
+        // Every stronger level implies causal, with or without session order as it has it.
+        _ => match saturate(history, IsolationLevel::Causal, session_order, options) {
+            violated @ Verdict::Violated(_) => violated,
+            _ => Verdict::Undecided(undecided(history, level)),
+        },
     }
+}
+
+fn undecided(history: &History, level: IsolationLevel) -> Reason {
+    if level.needs_times() && !history.has_times() { Reason::NoTimes } else { Reason::NotBuilt }
 }
 
 /// The first read that is wrong by itself, at this level.
@@ -71,12 +80,13 @@ fn faulty_read(history: &History, level: IsolationLevel) -> Option<Counterexampl
     Some(Counterexample { anomaly: Anomaly::of_fault(fault.kind), evidence: Evidence::Read(fault) })
 }
 
-fn saturate(history: &History, level: IsolationLevel, options: &Options<'_>) -> Verdict {
+fn saturate(history: &History, level: IsolationLevel, session_order: bool, options: &Options<'_>) -> Verdict {
     (options.stage)(Stage::Saturate);
-    let mut saturated = saturation::decide(history, level, options.session_order, options.stop);
+    let mut saturated = saturation::decide(history, level, session_order, options.stop);
     match std::mem::replace(&mut saturated.outcome, Outcome::Stopped) {
         Outcome::Order(order) => Verdict::Holds(Witness { order: order.into_iter().map(TxnId).collect() }),
         Outcome::Stopped => Verdict::Undecided(Reason::Stopped),
+        Outcome::TooLarge => Verdict::Undecided(Reason::TooLarge),
         outcome => {
             (options.stage)(Stage::Explain);
             Verdict::Violated(explain(history, level, &saturated, outcome))
@@ -88,7 +98,7 @@ fn explain(history: &History, level: IsolationLevel, saturated: &Saturated<'_>, 
     let edges = match outcome {
         Outcome::Cycle(cycle) => trace::cycle(saturated, level, &cycle),
         Outcome::StaleInitial(inferred) => trace::stale_initial(saturated, level, inferred),
-        Outcome::Order(_) | Outcome::Stopped => unreachable!("there is nothing to explain"),
+        Outcome::Order(_) | Outcome::Stopped | Outcome::TooLarge => unreachable!("there is nothing to explain"),
     };
     let anomaly = name(history, &edges);
     Counterexample { anomaly, evidence: Evidence::Cycle(edges) }

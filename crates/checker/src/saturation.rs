@@ -48,6 +48,8 @@ pub(crate) enum Outcome {
     StaleInitial(Inferred),
     /// The caller stopped it.
     Stopped,
+    /// There are too many chains.
+    TooLarge,
 }
 
 /// What the rules work on.
@@ -96,6 +98,8 @@ pub(crate) fn decide<'a>(
     let view = View::new(history, session_order);
     let seed = likely_order(history);
     let (outcome, inferred) = match level {
+        // Sessions are few; chains along reads may be as many as transactions, and a clock is as wide.
+        IsolationLevel::Causal if !session_order && !causal::can_keep(&view) => (Outcome::TooLarge, Vec::new()),
         IsolationLevel::Causal => by_guessing(&view, seed, GUESSES, stop),
         _ => at_once(&view, level, &seed, stop),
     };

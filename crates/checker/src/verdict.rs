@@ -98,6 +98,9 @@ pub enum Reason {
     /// The budget was spent, or the caller stopped the search.
     #[error("stopped before it was decided")]
     Stopped,
+    /// Without session order there are too many chains of transactions for their clocks.
+    #[error("without session order the history is too large to decide")]
+    TooLarge,
     /// The level has no checker yet.
     #[error("this version has no checker for the level")]
     NotBuilt,

@@ -42,6 +42,32 @@ fn shown(history: &History) -> String {
     String::from_utf8(text).expect("hist is text")
 }
 
+/// Levels without a checker of their own are never said to hold, and said to be violated only where they are.
+fn compare_strong(history: &History, name: &str) {
+    let oracle = Oracle::new(history);
+    for session_order in [true, false] {
+        for level in IsolationLevel::ALL.into_iter().filter(|level| !WEAK.contains(level)) {
+            let verdict = check(history, level, &Options { session_order, ..Options::default() });
+            match verdict {
+                Verdict::Holds(_) => panic!("{name}: {level} has no checker"),
+                Verdict::Violated(_) => {
+                    let expected = oracle.holds(level, OracleOptions { session_order, ..OracleOptions::default() });
+                    assert_ne!(expected, Some(true), "{name}: {level}\n{}", shown(history));
+                    if let Err(flaw) = certify(history, level, session_order, &verdict) {
+                        panic!("{name}: {level}: {flaw}\n{}", shown(history));
+                    }
+                }
+                Verdict::Undecided(_) => {}
+            }
+        }
+    }
+}
+
+#[test]
+fn stronger_levels_are_violated_where_weaker_ones_are() {
+    support::for_each_random_history(compare_strong);
+}
+
 #[test]
 fn every_small_history_agrees_with_the_oracle() {
     let count = support::for_each_small_history(|history| compare(history, "small"));

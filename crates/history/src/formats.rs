@@ -20,6 +20,7 @@ mod hist;
 mod json;
 mod jsonl;
 mod lines;
+mod numbers;
 mod stream;
 mod text;
 mod timestamped;

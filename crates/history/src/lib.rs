@@ -25,6 +25,7 @@ pub mod formats;
 mod history;
 mod names;
 mod record;
+mod slots;
 mod values;
 
 pub use builder::{HistoryBuilder, InitialRule, TransactionBuilder};

@@ -5,6 +5,7 @@
 //! rebuilds from the columns instead of holding two tables.
 
 use crate::names::{Datum, Texts};
+use crate::slots::Slots;
 
 /// How a value's `raw` column is to be read; kept in the two top bits of the `owner` column.
 const INT: u32 = 0;
@@ -75,7 +76,7 @@ impl Values {
 /// [`Values`] under construction.
 pub(crate) struct Interner {
     values: Values,
-    slots: Vec<u64>,
+    slots: Slots,
     pending: [Pending; BATCH],
     waiting: usize,
 }
@@ -84,7 +85,7 @@ impl Interner {
     pub(crate) fn new() -> Self {
         Interner {
             values: Values::default(),
-            slots: vec![EMPTY; 1 << 10],
+            slots: Slots::zeroed(1 << 10),
             pending: [Pending::default(); BATCH],
             waiting: 0,
         }
@@ -131,7 +132,7 @@ impl Interner {
     /// Makes room for about this many values at once.
     pub(crate) fn expect(&mut self, values: usize) {
         assert!(self.values.len() == 0, "room is made before the first value");
-        self.slots = vec![EMPTY; (values + values / 2).next_power_of_two().max(1 << 10)];
+        self.slots = Slots::zeroed((values + values / 2).next_power_of_two().max(1 << 10));
     }
 
     /// Interns a value soon: by the next [`flush`](Self::flush), `targets[target]` holds its id.
@@ -160,11 +161,12 @@ impl Interner {
         self.reserve(self.waiting);
         let mask = self.slots.len() - 1;
         // Two loops instead of one, so that the misses of a whole batch are under way at once.
+        let slots = self.slots.as_slice();
         let mut hashes = [0; BATCH];
         let mut touched = 0;
         for (p, h) in self.pending[..self.waiting].iter().zip(&mut hashes) {
             *h = hash(p.raw, p.owner);
-            touched |= self.slots[*h as usize & mask];
+            touched |= slots[*h as usize & mask];
         }
         std::hint::black_box(touched);
         for (i, hash) in hashes.into_iter().enumerate().take(self.waiting) {
@@ -176,16 +178,17 @@ impl Interner {
 
     #[inline]
     fn find_or_insert(&mut self, raw: i64, owner: u32, hash: u64) -> u32 {
-        let mask = self.slots.len() - 1;
+        let slots = self.slots.as_mut_slice();
+        let mask = slots.len() - 1;
         let mut at = hash as usize & mask;
         loop {
-            let found = self.slots[at];
+            let found = slots[at];
             if found == EMPTY {
                 let new = self.values.len() as u32;
                 assert!(new < u32::MAX, "a history holds fewer than 2^32 - 1 values");
                 self.values.raw.push(raw);
                 self.values.owner.push(owner);
-                self.slots[at] = slot(hash, new);
+                slots[at] = slot(hash, new);
                 return new;
             }
             let value = found as u32 as usize - 1;
@@ -202,16 +205,17 @@ impl Interner {
             return;
         }
         let size = self.slots.len() * 2;
-        self.slots = Vec::new();
-        self.slots = vec![EMPTY; size];
+        self.slots = Slots::zeroed(0);
+        self.slots = Slots::zeroed(size);
+        let slots = self.slots.as_mut_slice();
         let mask = size - 1;
         for (value, (&raw, &owner)) in self.values.raw.iter().zip(&self.values.owner).enumerate() {
             let hash = hash(raw, owner);
             let mut at = hash as usize & mask;
-            while self.slots[at] != EMPTY {
+            while slots[at] != EMPTY {
                 at = (at + 1) & mask;
             }
-            self.slots[at] = slot(hash, value as u32);
+            slots[at] = slot(hash, value as u32);
         }
     }
 

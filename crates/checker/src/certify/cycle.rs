@@ -118,8 +118,9 @@ impl Checker<'_, '_> {
                 demand(before && steps.len() == 1 && steps[0].key.is_some(), "the writer was not read from before")
             }
             IsolationLevel::ReadAtomic => demand(steps.len() == 1, "the writer is not directly visible"),
-            IsolationLevel::Causal => Ok(()),
-            _ => Err("the level has other reasons"),
+            IsolationLevel::Linearizable => Err("the level has other reasons"),
+            // Causal, and all stronger levels, which imply it.
+            _ => Ok(()),
         }
     }
 }

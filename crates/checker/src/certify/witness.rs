@@ -206,9 +206,8 @@ impl Replay<'_, '_> {
         let mut past = vec![[0u32; AT_ONCE]; transactions];
         for first in (0..count).step_by(AT_ONCE) {
             let lane_of = |txn: TxnId| (lanes[txn.index()] as usize).checked_sub(first).filter(|&lane| lane < AT_ONCE);
-            // The writers of each key and lane that stand before the reader at hand, in order.
-            let mut writers: FxHashMap<(Key, u32), Vec<TxnId>> = FxHashMap::default();
-            let mut lanes_of: FxHashMap<Key, Vec<u32>> = FxHashMap::default();
+            // For each key the lanes that write it, with the writers that stand before the reader at hand, in order.
+            let mut writers: Vec<Vec<(usize, Vec<TxnId>)>> = vec![Vec::new(); history.key_count()];
             for &reader in self.order {
                 let mut row = [0u32; AT_ONCE];
                 let before = previous[reader.index()];
@@ -225,11 +224,8 @@ impl Replay<'_, '_> {
                 past[reader.index()] = row;
                 for seen in &self.reads[reader.index()] {
                     let Some(key) = seen.version_of else { continue };
-                    for &lane in lanes_of.get(&key).map_or(&[][..], Vec::as_slice) {
-                        let visible = row[lane as usize];
-                        let in_lane = &writers[&(key, lane)];
-                        let newest = in_lane.partition_point(|writer| writer.0 < visible);
-                        if let Some(writer) = newest.checked_sub(1).map(|at| in_lane[at])
+                    for (lane, in_lane) in &writers[key.index()] {
+                        if let Some(writer) = last_below(in_lane, row[*lane])
                             && seen.from != Some(writer)
                             && self.is_older(seen.from, self.rank[writer.index()])
                         {
@@ -239,15 +235,21 @@ impl Replay<'_, '_> {
                 }
                 if let Some(lane) = lane_of(reader) {
                     for &key in &self.writes[reader.index()] {
-                        let in_lane = writers.entry((key, lane as u32)).or_default();
-                        if in_lane.is_empty() {
-                            lanes_of.entry(key).or_default().push(lane as u32);
+                        match writers[key.index()].iter_mut().find(|(other, _)| *other == lane) {
+                            Some((_, in_lane)) => in_lane.push(reader),
+                            None => writers[key.index()].push((lane, vec![reader])),
                         }
-                        in_lane.push(reader);
                     }
                 }
             }
         }
         Ok(())
     }
+}
+
+/// The last transaction below a bound. It is near the end as a rule.
+fn last_below(txns: &[TxnId], bound: u32) -> Option<TxnId> {
+    const NEAR: usize = 8;
+    let near = txns.iter().rev().take(NEAR).find(|txn| txn.0 < bound);
+    near.or_else(|| txns[..txns.partition_point(|txn| txn.0 < bound)].last()).copied()
 }

@@ -54,7 +54,7 @@ pub(super) struct Scanner<'a> {
 impl<'a> Scanner<'a> {
     pub(super) fn new(view: &'a View<'a>) -> Self {
         let transactions = view.history.transaction_count();
-        let keeps = view.chains.count.saturating_mul(transactions) <= KEPT;
+        let keeps = can_keep(view);
         let clocks =
             Clocks { rows: Vec::new(), width: view.chains.count, row_of: vec![NONE; transactions], free: Vec::new() };
         Scanner { view, consumers: consumers(view), clocks, keeps, complete: false }
@@ -141,6 +141,11 @@ fn missed(
     last_in_each_chain(view, clock, reader, key, |before| {
         from == Some(before) || !guess.wants(before, from) || infer(before)
     })
+}
+
+/// Whether there is room for the clocks of all transactions.
+pub(super) fn can_keep(view: &View<'_>) -> bool {
+    view.chains.count.saturating_mul(view.history.transaction_count()) <= KEPT
 }
 
 /// For each transaction how many others need its clock.

@@ -80,6 +80,11 @@ impl<'a> Cursor<'a> {
         self.at
     }
 
+    /// What has not been stepped over.
+    pub(super) fn rest(&self) -> &'a [u8] {
+        &self.bytes[self.at.min(self.bytes.len())..]
+    }
+
     /// Steps over bytes that the caller has looked at.
     pub(super) fn advance(&mut self, bytes: usize) {
         self.at += bytes;

@@ -12,6 +12,7 @@ use std::io::{self, Read, Write};
 use super::ReadError;
 use super::json::{Cursor, Scalar, Unexpected, write_string};
 use super::lines::Lines;
+use super::numbers::number;
 use crate::builder::{HistoryBuilder, InitialRule};
 use crate::error::Place;
 use crate::event::{Outcome, Times};
@@ -151,10 +152,43 @@ fn time(cursor: &mut Cursor<'_>) -> Result<Option<i64>, Unexpected> {
 fn events(cursor: &mut Cursor<'_>, builder: &mut HistoryBuilder) -> Result<(), Unexpected> {
     let mut more = cursor.open(b'[', b']', "an array of events")?;
     while more {
+        while plain_event(cursor, builder) {}
         event(cursor, builder)?;
         more = cursor.more(b']')?;
     }
     Ok(())
+}
+
+/// Steps over a read or write of numbers that is spelt without spaces and followed by another event. Nearly all events of a large history
+/// are so; whatever is not is left to [`event`], which also knows what to say of it.
+#[inline]
+fn plain_event(cursor: &mut Cursor<'_>, builder: &mut HistoryBuilder) -> bool {
+    let rest = cursor.rest();
+    let is_write = match rest.first_chunk() {
+        Some(b"[\"w\",") => true,
+        Some(b"[\"r\",") => false,
+        _ => return false,
+    };
+    let mut after = &rest[5..];
+    let Some(key) = number(&mut after, b',') else { return false };
+    let value = match after.strip_prefix(b"null]") {
+        Some(rest) => {
+            after = rest;
+            Datum::Initial
+        }
+        None => match number(&mut after, b']') {
+            Some(value) => Datum::Int(value),
+            None => return false,
+        },
+    };
+    let Some(after) = after.strip_prefix(b",") else { return false };
+    cursor.advance(rest.len() - after.len());
+    if is_write {
+        builder.write(Name::Int(key), value);
+    } else {
+        builder.read(Name::Int(key), value);
+    }
+    true
 }
 
 const KEY: &str = "a key: an integer or a string";
