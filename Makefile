@@ -19,7 +19,7 @@ test: check deny ## everything: check, all tests, the contract
 	else echo "the outside contract check is not here; going on without it"; fi
 
 deny: ## licences, advisories and duplicates, where cargo-deny is installed
-	@if command -v cargo-deny >/dev/null 2>&1; then cargo deny --offline check licenses bans sources; \
+	@if command -v cargo-deny >/dev/null 2>&1; then cargo deny check licenses bans sources; \
 	else echo "cargo-deny is not installed; going on without it"; fi
 
 bench: ## comparisons beside any peer tools on PATH; see bench/README.md

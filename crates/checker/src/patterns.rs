@@ -14,11 +14,16 @@ use crate::anomaly::Anomaly;
 use crate::chains::{Chains, NONE};
 use crate::verdict::Party;
 
+/// The most numbers of clocks: four gibibytes.
+const MOST_CLOCKS: usize = 1 << 30;
+
 /// All patterns found, in groups.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Patterns {
     /// One for each kind, in the order of the table of anomalies.
     pub groups: Vec<Group>,
+    /// Whether stale reads were left out, because there are too many sessions to keep track of what each has seen.
+    pub partial: bool,
 }
 
 /// The instances of one pattern.
@@ -89,9 +94,13 @@ pub fn all_anomalies(history: &History, session_order: bool, most: usize) -> Pat
             patterns.add(fault_letters(fault.kind), most, || Instance::Read(fault));
         }
     }
-    let search = Search::new(history, session_order);
+    let mut search = Search::new(history, session_order);
     search.cycles(&mut patterns, most);
-    search.stale_reads(&mut patterns, most);
+    if search.find_clocks() {
+        search.stale_reads(&mut patterns, most);
+    } else {
+        patterns.partial = true;
+    }
     patterns.groups.sort_by_key(|group| (group.anomaly, group.c4, group.plume));
     patterns
 }
@@ -166,7 +175,6 @@ impl<'h> Search<'h> {
         shown.dedup();
         let mut search = Search { history, chains, shown, causal: Components::default(), clocks: Vec::new() };
         search.causal = components(history, |txn, visit| search.sources(txn, visit));
-        search.clocks = search.clocks();
         search
     }
 
@@ -185,8 +193,12 @@ impl<'h> Search<'h> {
         }
     }
 
-    fn clocks(&self) -> Vec<u32> {
+    /// Finds the clocks. Whether there is room for them.
+    fn find_clocks(&mut self) -> bool {
         let width = self.chains.count;
+        if width.saturating_mul(self.causal.members.len()) > MOST_CLOCKS {
+            return false;
+        }
         let mut clocks = vec![0u32; self.causal.members.len() * width];
         // Components are numbered so that those that precede come first.
         for (component, members) in self.causal.members.iter().enumerate() {
@@ -205,7 +217,8 @@ impl<'h> Search<'h> {
                 *own = (*own).max(self.chains.position[txn as usize] + 1);
             }
         }
-        clocks
+        self.clocks = clocks;
+        true
     }
 
     /// Whether one transaction happens before another.

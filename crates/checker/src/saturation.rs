@@ -48,7 +48,7 @@ pub(crate) enum Outcome {
     StaleInitial(Inferred),
     /// The caller stopped it.
     Stopped,
-    /// There are too many chains.
+    /// There are too many sessions, or chains, for their clocks.
     TooLarge,
 }
 
@@ -188,7 +188,7 @@ fn by_guessing(
         let before = learnt.len();
         let mut stale_initial = None;
         let mut agrees = true;
-        scanner.scan(&guess, |inferred| match inferred.after {
+        let scanned = scanner.scan(&guess, |inferred| match inferred.after {
             Some(after) => {
                 agrees &= rank[inferred.before.index()] < rank[after.index()];
                 learnt.push(inferred);
@@ -201,6 +201,9 @@ fn by_guessing(
         });
         if let Some(inferred) = stale_initial {
             break Outcome::StaleInitial(inferred);
+        }
+        if scanned.is_err() {
+            break Outcome::TooLarge;
         }
         if agrees {
             break Outcome::Order(guessed);

@@ -98,8 +98,8 @@ pub enum Reason {
     /// The budget was spent, or the caller stopped the search.
     #[error("stopped before it was decided")]
     Stopped,
-    /// Without session order there are too many chains of transactions for their clocks.
-    #[error("without session order the history is too large to decide")]
+    /// There are too many sessions, or without session order too many transactions, to keep track of what each has seen.
+    #[error("too many sessions (or, without session order, transactions) to keep track of what each has seen")]
     TooLarge,
     /// The level has no checker yet.
     #[error("this version has no checker for the level")]

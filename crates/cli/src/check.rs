@@ -129,13 +129,11 @@ impl Task<'_> {
         };
         let history = &loaded.history;
         let levels = self.asked.clone().unwrap_or_else(|| levels::by_default(history));
-        let judged: Vec<Judged> = levels
-            .into_iter()
-            .map(|level| {
-                self.loader.progress.doing(format!("checking {level}"));
-                judge(history, level, &self.settings)
-            })
-            .collect();
+        let mut judged: Vec<Judged> = Vec::new();
+        for level in levels {
+            self.loader.progress.doing(format!("checking {level}"));
+            judged.push(judge(history, level, &self.settings, &judged));
+        }
         let mut exit = judged.iter().fold(Exit::Fine, |exit, judged| exit.and(self.exit_of(&judged.verdict)));
         let patterns =
             self.args.all_anomalies.then(|| all_anomalies(history, self.settings.session_order, self.args.max));

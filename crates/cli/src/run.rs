@@ -54,7 +54,7 @@ pub(crate) fn run(args: &RunArgs, terminal: Terminal) -> Result<Exit, Failure> {
     for run in 0..args.repeat.get() as u64 {
         let spec = HistorySpec { seed: args.seed.wrapping_add(run), ..spec.clone() };
         let loaded = record(&spec)?;
-        let judged = judge(&loaded.history, asked, &settings);
+        let judged = judge(&loaded.history, asked, &settings, &[]);
         show.say(format_args!(
             "Run {}, seed {}: {} in {}, {}; {asked} {} ({}).",
             run + 1,
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &RunArgs, terminal: Terminal) -> Result<Exit, Failure> {
     let (name, loaded, judged) = last.expect("there is at least one run");
     show.verdict(&loaded.history, asked, &judged.verdict)?;
     if given != asked {
-        let own = judge(&loaded.history, given, &settings);
+        let own = judge(&loaded.history, given, &settings, &[]);
         show.json(&name, &loaded, &own)?;
         show.promise(&loaded.history, given, &own.verdict)?;
         // The store's own level is asked to show that the store does what it says; only a violation would be news.

@@ -157,12 +157,12 @@ fn usage_errors_are_two_and_help_is_zero() {
 fn json_has_the_fields_of_the_contract() {
     let place = Place::new("json");
     let path = place.file("causality.jsonl", CAUSALITY);
-    let output = isonomy(&["check", "--json", "--level", "ra,cc,sser", &path]);
+    let output = isonomy(&["check", "--json", "--level", "ra,cc,lin", &path]);
     let lines = json(&output);
     assert_eq!(code(&output), 1);
     let field = |name: &str| lines.iter().map(|line| line[name].clone()).collect::<Vec<Value>>();
     assert_eq!(field("history"), [&*path; 3]);
-    assert_eq!(field("level"), ["read-atomic", "causal", "strict-serializable"]);
+    assert_eq!(field("level"), ["read-atomic", "causal", "linearizable"]);
     assert_eq!(field("verdict"), ["holds", "violated", "undecided"]);
     assert_eq!(field("anomaly"), [Value::Null, "causality-violation".into(), Value::Null]);
     assert!(lines[1]["counterexample"]["transactions"].as_array().is_some_and(|all| all.len() == 3));

@@ -15,6 +15,8 @@ use crate::chains::{Chains, NONE};
 
 /// Up to how many numbers of clocks are kept: a gibibyte.
 const KEPT: usize = 1 << 28;
+/// The most numbers of clocks that are held at once, where not all are kept: four gibibytes.
+const HELD: usize = 1 << 30;
 /// Among how many writers the version read is looked for one by one.
 const NEAR: usize = 32;
 /// How many writers can be looked at in the time in which one session is searched.
@@ -40,6 +42,9 @@ impl Guess<'_> {
     }
 }
 
+/// The clocks of all transactions that are still to be read from do not fit.
+pub(super) struct TooManySessions;
+
 /// Scans guesses one after the other.
 pub(super) struct Scanner<'a> {
     view: &'a View<'a>,
@@ -61,7 +66,11 @@ impl<'a> Scanner<'a> {
     }
 
     /// Calls `infer` for each edge that the axiom demands and the guess wants; stops when it returns false.
-    pub(super) fn scan(&mut self, guess: &Guess<'_>, mut infer: impl FnMut(Inferred) -> bool) {
+    pub(super) fn scan(
+        &mut self,
+        guess: &Guess<'_>,
+        mut infer: impl FnMut(Inferred) -> bool,
+    ) -> Result<(), TooManySessions> {
         let view = self.view;
         let mut placed = Placed::new(view);
         let mut needed = if self.complete { Vec::new() } else { self.consumers.clone() };
@@ -73,6 +82,9 @@ impl<'a> Scanner<'a> {
         for &reader in guess.order {
             if !self.complete {
                 self.advance(reader, &mut clock, &mut needed);
+                if self.clocks.rows.len() > HELD {
+                    return Err(TooManySessions);
+                }
             }
             let clock = if self.complete { self.clocks.row(reader) } else { &clock };
             for read in view.derived.reads(TxnId(reader)) {
@@ -81,13 +93,14 @@ impl<'a> Scanner<'a> {
                 if looked_at {
                     let infer = |before| infer(Inferred { before, after: read.from(), reader: TxnId(reader), key });
                     if !missed(view, guess, &placed, clock, (TxnId(reader), key, read.from()), infer) {
-                        return;
+                        return Ok(());
                     }
                 }
             }
             placed.add(view, reader);
         }
         self.complete = self.keeps;
+        Ok(())
     }
 
     /// The clock of a transaction, itself included, from those of its sources.

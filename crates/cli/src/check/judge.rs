@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 
 use isonomy::{History, IsolationLevel, Options, Reason, Stage, Verdict, check};
 
+use crate::levels::is_decided;
+
 /// How to check.
 pub(crate) struct Settings<'a> {
     pub(crate) session_order: bool,
@@ -25,9 +27,12 @@ pub(crate) struct Judged {
     pub(crate) stages: Vec<(&'static str, Duration)>,
 }
 
-/// Decides a level, within the time there is.
-pub(crate) fn judge(history: &History, level: IsolationLevel, settings: &Settings<'_>) -> Judged {
+/// Decides a level, within the time there is, and with what was found for others.
+pub(crate) fn judge(history: &History, level: IsolationLevel, settings: &Settings<'_>, others: &[Judged]) -> Judged {
     let began = Instant::now();
+    if let Some(verdict) = already_known(history, level, others) {
+        return Judged { level, verdict, took: began.elapsed(), stages: Vec::new() };
+    }
     let deadline = settings.timeout.and_then(|timeout| began.checked_add(timeout));
     let stop = || settings.cancelled.load(Ordering::Relaxed) || deadline.is_some_and(|at| Instant::now() >= at);
     let begun: Mutex<Vec<(Stage, Instant)>> = Mutex::new(Vec::new());
@@ -51,4 +56,21 @@ pub(crate) fn judge(history: &History, level: IsolationLevel, settings: &Setting
         }
     }
     Judged { level, verdict, took: ended - began, stages }
+}
+
+/// What fails a weaker level fails this one, by the same evidence. And where causal holds, a level without a checker of its own has no more
+/// to say.
+fn already_known(history: &History, level: IsolationLevel, others: &[Judged]) -> Option<Verdict> {
+    let violated = |other: &&Judged| level.implies(other.level) && matches!(other.verdict, Verdict::Violated(_));
+    if let Some(other) = others.iter().find(violated) {
+        return Some(other.verdict.clone());
+    }
+    let causal = |other: &Judged| {
+        other.level == IsolationLevel::Causal
+            && matches!(other.verdict, Verdict::Holds(_))
+            && level.implies(other.level)
+    };
+    let nothing_more = level != IsolationLevel::Causal && others.iter().any(causal) && !is_decided(level);
+    let reason = if level.needs_times() && !history.has_times() { Reason::NoTimes } else { Reason::NotBuilt };
+    nothing_more.then_some(Verdict::Undecided(reason))
 }

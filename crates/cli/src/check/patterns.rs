@@ -10,8 +10,9 @@ use crate::output::{Paint, Style, Table, grouped};
 
 /// The groups as a table, with the instances told below each.
 pub(crate) fn table(history: &History, patterns: &Patterns, paint: Paint) -> String {
+    let note = if patterns.partial { "stale reads were not searched for: there are too many sessions\n" } else { "" };
     if patterns.is_empty() {
-        return "\nno anomalous pattern of causal consistency\n".into();
+        return format!("\nno anomalous pattern of causal consistency\n{note}");
     }
     let letter = |letter: Option<char>| (letter.map_or("-".into(), String::from), Style::Plain);
     let mut table = Table::new(["anomaly", "C4", "Plume", "count"]).right(3);
@@ -38,7 +39,7 @@ pub(crate) fn table(history: &History, patterns: &Patterns, paint: Paint) -> Str
             let _ = writeln!(text, "    {}", paint.style(Style::Faint, &more));
         }
     }
-    text
+    text + note
 }
 
 /// The groups as an array.
