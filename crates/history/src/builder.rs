@@ -155,6 +155,14 @@ impl HistoryBuilder {
         self.session_names.get(self.session_of[txn.index()], &self.texts)
     }
 
+    /// Whether the current transaction is the last begun, of this session, and ended so.
+    pub(crate) fn last_is(&self, session: Name<'_>, outcome: Outcome) -> bool {
+        !self.events_of.is_empty()
+            && self.current == self.events_of.len() - 1
+            && self.outcomes[self.current] == outcome
+            && self.session_name(TxnId(self.current as u32)) == session
+    }
+
     /// The line on which a transaction that was begun before begins.
     pub(crate) fn line(&self, txn: TxnId) -> u32 {
         self.lines.get(txn.index()).copied().unwrap_or(0)

@@ -22,35 +22,42 @@ const EXPECTED: &str = "`r(key,value,session,txn)` or `w(key,value,session,txn)`
 
 pub(super) fn detect(head: &[u8]) -> bool {
     let first = head.split(|&b| b == b'\n').find(|line| !line.trim_ascii().is_empty());
-    first.is_some_and(|line| parse(line.trim_ascii()).is_some_and(|(_, rest)| rest.is_empty()))
+    first.and_then(|line| parse_access(line)).and_then(|(_, rest)| parse_owner(rest)).is_some()
 }
 
 pub(super) fn read(input: impl Read, mut builder: HistoryBuilder) -> Result<History, ReadError> {
     builder.set_initial(InitialRule::UnlessWritten(0));
     let mut lines = Lines::new(input);
     let mut begun = Begun::default();
-    let mut current = None;
+    // How the last line ended: the session, the transaction and the line feed. Most lines end like the one before.
+    let mut tail = Vec::new();
     let mut number = 0;
     while let Some(mut block) = lines.block()? {
         while !block.is_empty() {
             number += 1;
-            match parse(block) {
-                Some((operation, rest)) => {
-                    block = rest;
-                    take(operation, number, &mut current, &mut begun, &mut builder)?;
-                }
-                None => {
-                    let end = memchr::memchr(b'\n', block).map_or(block.len(), |end| end + 1);
-                    let (line, rest) = block.split_at(end);
-                    if !line.trim_ascii().is_empty() {
-                        return Err(ReadError::malformed(
-                            Place::line(number),
-                            EXPECTED,
-                            excerpt(line.trim_ascii_end()),
-                        ));
-                    }
-                    block = rest;
-                }
+            let Some((access, end)) = parse_access(block) else {
+                block = skip_blank(block, number)?;
+                continue;
+            };
+            let same = !tail.is_empty() && end.starts_with(&tail) && end.get(tail.len()) == Some(&b'\n');
+            if !same {
+                let Some((owner, rest)) = parse_owner(end) else {
+                    block = skip_blank(block, number)?;
+                    continue;
+                };
+                tail.clear();
+                // A last line without a line feed could be the beginning of any.
+                tail.extend_from_slice(end[..end.len() - rest.len()].strip_suffix(b"\n").unwrap_or(&[]));
+                enter(owner, number, &mut begun, &mut builder)?;
+                block = rest;
+            } else {
+                block = &end[tail.len() + 1..];
+            }
+            let (key, value) = (Name::Int(access.key), Datum::Int(access.value));
+            if access.is_write {
+                builder.write(key, value);
+            } else {
+                builder.read(key, value);
             }
         }
     }
@@ -58,48 +65,47 @@ pub(super) fn read(input: impl Read, mut builder: HistoryBuilder) -> Result<Hist
     Ok(builder.finish()?)
 }
 
-/// Adds an operation to its transaction, which the line before may have been of, too.
-#[inline]
-fn take(
-    operation: Operation,
-    number: u64,
-    current: &mut Option<(i64, i64)>,
-    begun: &mut Begun,
-    builder: &mut HistoryBuilder,
-) -> Result<(), ReadError> {
-    if *current != Some((operation.session, operation.txn)) {
-        *current = Some((operation.session, operation.txn));
-        builder.status()?;
-        if let Some(txn) = begun.get(operation.txn) {
-            if builder.session_name(txn) != Name::Int(operation.session) {
-                return Err(ReadError::malformed(
-                    Place::line(number),
-                    format!(
-                        "transaction {} in session {}, where line {} put it",
-                        operation.txn,
-                        builder.session_name(txn),
-                        builder.line(txn)
-                    ),
-                    format!("session {}", operation.session),
-                ));
-            }
-            builder.resume(txn);
-        } else {
-            let txn = builder.begin(Name::Int(operation.session));
-            builder.set_line(number);
-            builder.set_label(operation.txn);
-            if operation.txn == ABORTED {
-                builder.set_outcome(Outcome::Aborted);
-            } else {
-                begun.insert(operation.txn, txn);
-            }
-        }
+/// What comes after a line that is no operation: it must be blank.
+fn skip_blank(block: &[u8], number: u64) -> Result<&[u8], ReadError> {
+    let end = memchr::memchr(b'\n', block).map_or(block.len(), |end| end + 1);
+    let (line, rest) = block.split_at(end);
+    if line.trim_ascii().is_empty() {
+        return Ok(rest);
     }
-    let (key, value) = (Name::Int(operation.key), Datum::Int(operation.value));
-    if operation.is_write {
-        builder.write(key, value);
+    Err(ReadError::malformed(Place::line(number), EXPECTED, excerpt(line.trim_ascii_end())))
+}
+
+/// Goes to a transaction, which is new or was begun before.
+fn enter(owner: Owner, number: u64, begun: &mut Begun, builder: &mut HistoryBuilder) -> Result<(), ReadError> {
+    builder.status()?;
+    if owner.txn == ABORTED {
+        // All aborted transactions have this number; consecutive lines of a session are one.
+        if builder.last_is(Name::Int(owner.session), Outcome::Aborted) {
+            return Ok(());
+        }
+    } else if let Some(txn) = begun.get(owner.txn) {
+        if builder.session_name(txn) != Name::Int(owner.session) {
+            return Err(ReadError::malformed(
+                Place::line(number),
+                format!(
+                    "transaction {} in session {}, where line {} put it",
+                    owner.txn,
+                    builder.session_name(txn),
+                    builder.line(txn)
+                ),
+                format!("session {}", owner.session),
+            ));
+        }
+        builder.resume(txn);
+        return Ok(());
+    }
+    let txn = builder.begin(Name::Int(owner.session));
+    builder.set_line(number);
+    builder.set_label(owner.txn);
+    if owner.txn == ABORTED {
+        builder.set_outcome(Outcome::Aborted);
     } else {
-        builder.read(key, value);
+        begun.insert(owner.txn, txn);
     }
     Ok(())
 }
@@ -138,17 +144,20 @@ impl Begun {
     }
 }
 
-struct Operation {
+struct Access {
     is_write: bool,
     key: i64,
     value: i64,
+}
+
+struct Owner {
     session: i64,
     txn: i64,
 }
 
-/// The operation on the first line, and what comes after that line.
+/// The first half of a line, and what comes after it.
 #[inline]
-fn parse(block: &[u8]) -> Option<(Operation, &[u8])> {
+fn parse_access(block: &[u8]) -> Option<(Access, &[u8])> {
     let is_write = match block.first_chunk()? {
         b"w(" => true,
         b"r(" => false,
@@ -157,19 +166,16 @@ fn parse(block: &[u8]) -> Option<(Operation, &[u8])> {
     let mut rest = &block[2..];
     let key = number(&mut rest, b',')?;
     let value = number(&mut rest, b',')?;
+    Some((Access { is_write, key, value }, rest))
+}
+
+/// The second half of a line, and what comes after the line.
+fn parse_owner(mut rest: &[u8]) -> Option<(Owner, &[u8])> {
     let session = number(&mut rest, b',')?;
     let txn = number(&mut rest, b')')?;
-    let rest = match rest {
-        [b'\n', rest @ ..] | [b'\r', b'\n', rest @ ..] => rest,
-        _ => {
-            let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
-            if !rest[..end].trim_ascii().is_empty() {
-                return None;
-            }
-            &rest[(end + 1).min(rest.len())..]
-        }
-    };
-    Some((Operation { is_write, key, value, session, txn }, rest))
+    let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
+    let (blank, rest) = rest.split_at(end);
+    blank.trim_ascii().is_empty().then_some((Owner { session, txn }, rest))
 }
 
 /// Writes `text`. It holds committed and aborted transactions of plain reads and writes of numbers; anything else is refused.
