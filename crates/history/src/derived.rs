@@ -1,13 +1,4 @@
-//! What follows from a history and every checker needs, made once: which transactions count, who wrote each value,
-//! external reads, final writes, reads that no database may answer, version orders that lists give away.
-//!
-//! - A transaction *counts* if it committed, or if its outcome is unknown and a transaction that counts read what it wrote.
-//! - A read is *external* if its transaction has not written the key before. Only these reach the graphs.
-//! - A write is *final* if its transaction does not write the key again.
-//! - A list read observes every element, and its last element is the version read. What the reader itself appended before stands
-//!   at the end of the list and is left out. The longest list read of a key fixes the order of its elements, and puts all other appends
-//!   after them.
-//! - A range reads each key of the history that lies in it: the returned ones as returned, the others as initial.
+//! What follows from a history and every checker needs, made once.
 
 use std::sync::OnceLock;
 
@@ -119,7 +110,16 @@ pub struct VersionEdge {
     pub key: Key,
 }
 
-/// See the [module](self).
+/// What follows from a history and every checker needs, made once: which transactions count, who wrote each value,
+/// external reads, final writes, reads that no database may answer, version orders that lists give away.
+///
+/// - A transaction *counts* if it committed, or if its outcome is unknown and a transaction that counts read what it wrote.
+/// - A read is *external* if its transaction has not written the key before. Only these reach the graphs.
+/// - A write is *final* if its transaction does not write the key again.
+/// - A list read observes every element, and its last element is the version read. What the reader itself appended before stands
+///   at the end of the list and is left out. The longest list read of a key fixes the order of its elements, and puts all other appends
+///   after them.
+/// - A range reads each key of the history that lies in it: the returned ones as returned, the others as initial.
 #[derive(Debug, Default)]
 pub struct Derived {
     counts: Vec<bool>,
