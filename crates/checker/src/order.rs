@@ -123,15 +123,27 @@ pub(crate) fn order(
     Ok(order)
 }
 
-/// The order in which the transactions probably ran: by the time they finished where times are known, else the first of
-/// every session, then the second of every session, and so on.
-pub(crate) fn likely_order(history: &History) -> Vec<u32> {
+/// An order in which transactions may have run.
+pub(crate) struct Likely {
+    pub(crate) order: Vec<u32>,
+    /// Whether it comes from the input, and not from the numbers in sessions alone.
+    pub(crate) is_recorded: bool,
+}
+
+/// The order in which the transactions probably ran: by the time they finished where times are known; else as the input has them, if it goes
+/// back and forth between sessions as a recorder would; else the first of every session, then the second of every session, and so on.
+pub(crate) fn likely_order(history: &History) -> Likely {
     let derived = history.derived();
     let counting = |txn: &TxnId| derived.counts(*txn);
     if history.has_times() {
         let mut all: Vec<TxnId> = history.transactions().filter(counting).collect();
         all.sort_by_key(|&txn| history.times(txn).finish.unwrap_or(i64::MAX));
-        return all.into_iter().map(|txn| txn.0).collect();
+        return Likely { order: all.into_iter().map(|txn| txn.0).collect(), is_recorded: true };
+    }
+    let given = history.transactions_as_given();
+    if !given.is_sorted() {
+        let order = given.iter().filter(|txn| counting(txn)).map(|txn| txn.0).collect();
+        return Likely { order, is_recorded: true };
     }
     let sessions: Vec<Vec<u32>> =
         history.sessions().map(|s| history.transactions_of(s).filter(counting).map(|t| t.0).collect()).collect();
@@ -143,7 +155,7 @@ pub(crate) fn likely_order(history: &History) -> Vec<u32> {
         left.retain(|session| session.len() > position);
         all.extend(left.iter().map(|session| session[position]));
     }
-    all
+    Likely { order: all, is_recorded: false }
 }
 
 /// Shortens a cycle: the shortest one through some of its transactions, as far as `effort` visits reach.

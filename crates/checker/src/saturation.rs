@@ -5,7 +5,8 @@
 //! only in what is visible, and for none of them does visibility depend on the order sought (Biswas and Enea, OOPSLA 2019; Theorem
 //! 3.2.1 of the thesis). So a history satisfies the level iff session order, write-read order and the edges so inferred have no cycle.
 //!
-//! For read-committed and read-atomic the edges are few, and all are inferred at once. For causal they are up to one for each read and
+//! For read-committed and read-atomic the edges are few, and all are inferred at once, unless the recorded order of the transactions
+//! turns out to obey the axiom as it is. For causal they are up to one for each read and
 //! session, and inferring them is most of what other checkers do. There we go the other way: guess an order that contains
 //! session and write-read order, and infer only the edges that it gets wrong. None: the guess is the witness. A cycle: the history
 //! violates the level. Otherwise guess again, with what was learnt. Guesses are near the truth, so a few rounds do; should
@@ -96,14 +97,35 @@ pub(crate) fn decide<'a>(
     stop: &dyn Fn() -> bool,
 ) -> Saturated<'a> {
     let view = View::new(history, session_order);
-    let seed = likely_order(history);
+    let likely = likely_order(history);
     let (outcome, inferred) = match level {
         // Sessions are few; chains along reads may be as many as transactions, and a clock is as wide.
         IsolationLevel::Causal if !session_order && !causal::can_keep(&view) => (Outcome::TooLarge, Vec::new()),
-        IsolationLevel::Causal => by_guessing(&view, seed, GUESSES, stop),
-        _ => at_once(&view, level, &seed, stop),
+        IsolationLevel::Causal => by_guessing(&view, likely.order, GUESSES, stop),
+        _ => match if likely.is_recorded { one_guess(&view, level, &likely.order) } else { None } {
+            Some(order) => (Outcome::Order(order), Vec::new()),
+            None => at_once(&view, level, &likely.order, stop),
+        },
     };
     Saturated { view, outcome, inferred }
+}
+
+/// An order near the recorded one, if it obeys the axiom: then no edge has to be kept. The first one that goes against it ends the attempt.
+fn one_guess(view: &View<'_>, level: IsolationLevel, seed: &[u32]) -> Option<Vec<u32>> {
+    let transactions = view.history.transaction_count();
+    let extra = ExtraEdges::new(transactions, view.known_edges());
+    let graph = Graph { derived: view.derived, chains: &view.chains, extra: &extra };
+    let guessed = order(&graph, seed.iter().copied(), &mut |_| {}).ok()?;
+    let mut rank = vec![NONE; transactions];
+    for (place, &txn) in guessed.iter().enumerate() {
+        rank[txn as usize] = place as u32;
+    }
+    let mut agrees = true;
+    scan(view, level, &guessed, |inferred| {
+        agrees = inferred.after.is_some_and(|after| rank[inferred.before.index()] < rank[after.index()]);
+        agrees
+    });
+    agrees.then_some(guessed)
 }
 
 /// Infers all edges. The scan of these levels does not depend on the order in which it goes.
@@ -244,7 +266,7 @@ mod tests {
                 let history = builder.finish().expect("no value is written twice");
                 let view = View::new(&history, true);
                 let decided = [0, 1, GUESSES].map(|guesses| {
-                    let (outcome, _) = by_guessing(&view, likely_order(&history), guesses, &|| false);
+                    let (outcome, _) = by_guessing(&view, likely_order(&history).order, guesses, &|| false);
                     matches!(outcome, Outcome::Order(_))
                 });
                 assert_eq!(decided[0], decided[2], "{store}, seed {seed}");
