@@ -2,7 +2,7 @@
 //!
 //! Patterns are those of causal consistency: faulty reads, cycles of session and write-read order, and for each read of `x` from `t1` the visible
 //! writers `t2` of `x` that `t1` precedes, be it causally or in the version order that all reads together demand. The rules
-//! are those of notes on C4's algorithm 2 with its gaps closed: `t1`, `t2` and the reader are different; a pair that is causally ordered
+//! are those of C4's Algorithm 2 with its gaps closed: `t1`, `t2` and the reader are different; a pair that is causally ordered
 //! is reported as such and not once more by version order.
 //!
 //! Output-sensitive: along a session, visible writers that `t1` precedes are the last ones, so the search ends at the first that is not.
