@@ -191,16 +191,6 @@ impl Derived {
         &self.writes[from as usize..to as usize]
     }
 
-    /// How many external reads there are.
-    pub fn read_count(&self) -> usize {
-        self.reads.len()
-    }
-
-    /// How many final writes there are.
-    pub fn write_count(&self) -> usize {
-        self.writes.len()
-    }
-
     /// Reads that are wrong by themselves, in order of their transactions.
     pub fn faults(&self) -> &[ReadFault] {
         &self.faults
