@@ -1,19 +1,25 @@
 //! Re-checks evidence. Shares no code with the search, and takes nothing from what readers derive: it starts from the events.
 //!
 //! - A witness is replayed: every transaction that counts stands in it once, reads by themselves are in order, and for each read no
-//!   visible writer of its key stands between the version read and the reader.
+//!   visible writer of its key stands between the version read and the reader. At the levels from `prefix` on every transaction
+//!   must have a place for its snapshot (`certify/snapshots.rs`).
 //! - A faulty read is looked up.
 //! - A cycle is walked: each edge must have the reason it claims.
+//! - A refutation is walked, too: all its cases, with what each assumes (`certify/cases.rs`).
 //!
-//! Linear in the history, times the number of sessions for a causal witness.
+//! Linear in the history and in the evidence, times the number of sessions for a causal witness; times have to be sorted.
 
 use isonomy_history::{History, TxnId};
 
-use crate::level::IsolationLevel;
-use crate::verdict::{Evidence, Verdict};
+use crate::level::{IsolationLevel, Terms};
+use crate::verdict::{Evidence, Verdict, Why};
 
+mod cases;
+mod clock;
 mod cycle;
 mod facts;
+mod known;
+mod snapshots;
 mod witness;
 
 use facts::Facts;
@@ -45,6 +51,22 @@ pub enum Flaw {
         /// Whose write was missed.
         writer: Box<str>,
     },
+    /// What a transaction must have seen leaves no place for its snapshot in the order of commits.
+    #[error("{txn} must begin after {after} commits and before {before} does, but they stand in another order")]
+    NoSnapshot {
+        /// Whose snapshot.
+        txn: Box<str>,
+        /// The last one that it must have.
+        after: Box<str>,
+        /// The first one that it must not have.
+        before: Box<str>,
+    },
+    /// A transaction stands before one that really happened before it.
+    #[error("{0} stands before a transaction that, by the clocks, came before it")]
+    AgainstTime(Box<str>),
+    /// The level speaks of times that the history does not have.
+    #[error("the level speaks of real time, and some transaction has no times")]
+    NoTimes,
     /// The claimed fault is none.
     #[error("the read is not wrong in the way claimed")]
     NoFault,
@@ -54,6 +76,20 @@ pub enum Flaw {
     /// An edge does not have the reason it claims.
     #[error("edge {0} does not hold: {1}")]
     Edge(usize, &'static str),
+    /// Some case is led to never or more than once, or from a later one, or there is none.
+    #[error("the cases are not a tree")]
+    NotATree,
+    /// The transactions of a split are one, or one of them does not write the key.
+    #[error("there are no two versions to be in either order")]
+    NoSplit,
+    /// A case has a flaw.
+    #[error("case {case}: {flaw}")]
+    Case {
+        /// Its index.
+        case: usize,
+        /// What is wrong with it.
+        flaw: Box<Flaw>,
+    },
     /// The level needs other evidence.
     #[error("no evidence of this kind is known for {0}")]
     Unsupported(IsolationLevel),
@@ -63,14 +99,31 @@ pub enum Flaw {
 }
 
 /// Checks that a verdict's evidence shows what it claims.
-pub fn certify(history: &History, level: IsolationLevel, session_order: bool, verdict: &Verdict) -> Result<(), Flaw> {
+///
+/// A level that speaks of real time holds only where all times are known. It may be violated without: by what no times could mend.
+pub fn certify(history: &History, level: IsolationLevel, terms: Terms, verdict: &Verdict) -> Result<(), Flaw> {
     let facts = Facts::of(history);
-    let session_order = session_order && level.has_session_order();
+    let terms = Terms { session_order: terms.session_order && level.has_session_order(), ..terms };
+    let is_weak = matches!(level, IsolationLevel::ReadCommitted | IsolationLevel::ReadAtomic | IsolationLevel::Causal);
     match verdict {
-        Verdict::Holds(witness) => witness::check(&facts, level, session_order, &witness.order),
+        Verdict::Holds(witness) => witness::check(&facts, level, terms, &witness.order),
         Verdict::Violated(counterexample) => match &counterexample.evidence {
             Evidence::Read(fault) => cycle::check_fault(&facts, level, fault),
-            Evidence::Cycle(edges) => cycle::check(&facts, level, session_order, edges),
+            // Its orders hold within single objects only.
+            Evidence::Cycle(_) | Evidence::Refutation(_) if level == IsolationLevel::Linearizable => {
+                Err(Flaw::Unsupported(level))
+            }
+            Evidence::Cycle(edges) => {
+                // What violates causal violates all stronger levels.
+                let causal = edges.iter().any(|edge| matches!(edge.why, Why::Initial | Why::Overwritten { .. }));
+                if is_weak || causal {
+                    cycle::check(&facts, level, terms.session_order, edges)
+                } else {
+                    cases::check_cycle(&facts, level, terms, edges)
+                }
+            }
+            Evidence::Refutation(_) if is_weak => Err(Flaw::Unsupported(level)),
+            Evidence::Refutation(refutation) => cases::check_refutation(&facts, level, terms, &refutation.cases),
         },
         Verdict::Undecided(_) => Err(Flaw::Undecided),
     }

@@ -4,6 +4,8 @@ use isonomy_history::{FaultKind, History, TxnId};
 
 use crate::anomaly::Anomaly;
 use crate::level::IsolationLevel;
+use crate::order::likely_order;
+use crate::polygraph::{self, Question};
 use crate::saturation::{self, Outcome, Saturated};
 use crate::trace;
 use crate::verdict::{Counterexample, Evidence, Reason, Verdict, Why, Witness};
@@ -34,6 +36,10 @@ pub enum Stage {
     Reads,
     /// Inferring an order of commits.
     Saturate,
+    /// Trying an order that is likely.
+    Guess,
+    /// Repairing the guess, and searching where that is not enough.
+    Solve,
     /// Making the counterexample small and finding reasons.
     Explain,
 }
@@ -44,6 +50,8 @@ impl Stage {
         match self {
             Stage::Reads => "reads",
             Stage::Saturate => "saturate",
+            Stage::Guess => "guess",
+            Stage::Solve => "solve",
             Stage::Explain => "explain",
         }
     }
@@ -52,6 +60,9 @@ impl Stage {
 /// Decides whether a history satisfies a level.
 pub fn check(history: &History, level: IsolationLevel, options: &Options<'_>) -> Verdict {
     (options.stage)(Stage::Reads);
+    if level.needs_times() && !polygraph::times_are_known(history) {
+        return Verdict::Undecided(Reason::NoTimes);
+    }
     if let Some(counterexample) = faulty_read(history, level) {
         return Verdict::Violated(counterexample);
     }
@@ -60,17 +71,32 @@ pub fn check(history: &History, level: IsolationLevel, options: &Options<'_>) ->
         IsolationLevel::ReadCommitted | IsolationLevel::ReadAtomic | IsolationLevel::Causal => {
             saturate(history, level, session_order, options)
         }
-        IsolationLevel::Linearizable => Verdict::Undecided(undecided(history, level)),
-        // Every stronger level implies causal, with or without session order as it has it.
-        _ => match saturate(history, IsolationLevel::Causal, session_order, options) {
-            violated @ Verdict::Violated(_) => violated,
-            _ => Verdict::Undecided(undecided(history, level)),
-        },
+        IsolationLevel::Linearizable => Verdict::Undecided(Reason::NotBuilt),
+        _ => search(history, level, session_order, options),
     }
 }
 
-fn undecided(history: &History, level: IsolationLevel) -> Reason {
-    if level.needs_times() && !history.has_times() { Reason::NoTimes } else { Reason::NotBuilt }
+/// Decides a level that asks for an order of versions.
+fn search(history: &History, level: IsolationLevel, session_order: bool, options: &Options<'_>) -> Verdict {
+    (options.stage)(Stage::Guess);
+    let question = Question::new(history, level, session_order, options.clock_drift);
+    let likely = likely_order(history).order;
+    if question.holds_by(&likely) {
+        return Verdict::Holds(Witness { order: likely.into_iter().map(TxnId).collect() });
+    }
+    // Every strong level implies causal, with or without session order as it has it; and where causal holds, it has an order that is
+    // nearer to what is sought.
+    let seed = match saturate(history, IsolationLevel::Causal, session_order, options) {
+        violated @ Verdict::Violated(_) => return violated,
+        Verdict::Holds(witness) => witness.order.into_iter().map(|txn| txn.0).collect(),
+        Verdict::Undecided(_) => likely,
+    };
+    (options.stage)(Stage::Solve);
+    match question.decide(&seed, options.stop, &|| (options.stage)(Stage::Explain)) {
+        polygraph::Outcome::Order(order) => Verdict::Holds(Witness { order }),
+        polygraph::Outcome::Violated(counterexample) => Verdict::Violated(counterexample),
+        polygraph::Outcome::Stopped => Verdict::Undecided(Reason::Stopped),
+    }
 }
 
 /// The first read that is wrong by itself, at this level.

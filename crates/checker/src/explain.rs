@@ -5,7 +5,12 @@ use std::fmt;
 use isonomy_history::{Datum, Event, FaultKind, History, Key, Name, NamedEvent, Place, ReadFault, TxnId, Writer};
 
 use crate::anomaly::Anomaly;
-use crate::verdict::{Counterexample, Edge, Evidence, Party, Step, Why};
+use crate::verdict::{Case, Counterexample, Edge, Evidence, Party, Step, Why};
+
+mod cases;
+mod edges;
+
+use edges::Words;
 
 /// A counterexample in words.
 #[derive(Clone, Debug)]
@@ -15,7 +20,16 @@ pub struct Explanation<'h> {
     /// The transactions that take part.
     pub transactions: Vec<Participant<'h>>,
     /// What follows from what, a sentence each.
-    pub steps: Vec<String>,
+    pub steps: Vec<Sentence>,
+}
+
+/// A sentence of a story.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sentence {
+    /// Its number, for others to refer to. Below a distinction of cases it has several parts: `3.1.2`.
+    pub number: String,
+    /// What it says.
+    pub text: String,
 }
 
 /// A transaction in a counterexample.
@@ -39,7 +53,9 @@ pub struct Participant<'h> {
 
 /// Tells the story of a counterexample.
 pub fn explain<'h>(history: &'h History, counterexample: &Counterexample) -> Explanation<'h> {
-    let keys = keys_that_matter(history, counterexample);
+    let teller = Teller::new(history, counterexample);
+    let mut keys = counterexample.keys();
+    keys.sort_unstable_by_key(|&key| history.key_name(key));
     let mut txns = counterexample.transactions();
     let steps = match &counterexample.evidence {
         Evidence::Read(fault) => {
@@ -53,34 +69,45 @@ pub fn explain<'h>(history: &'h History, counterexample: &Counterexample) -> Exp
                 let reader = history.transactions().find(|&txn| history.event_ids(txn).any(|id| id == other));
                 txns.extend(reader.filter(|&reader| reader != fault.txn));
             }
-            vec![told_fault(history, fault)]
+            numbered([told_fault(history, fault)])
         }
-        Evidence::Cycle(edges) => edges.iter().map(|edge| told_edge(history, edge)).collect(),
+        Evidence::Cycle(edges) => numbered(edges.iter().map(|edge| teller.edge(edge))),
+        Evidence::Refutation(refutation) => cases::tell(history, teller.words, &refutation.cases),
     };
     let transactions = txns.into_iter().map(|txn| participant(history, txn, &keys)).collect();
     Explanation { anomaly: counterexample.anomaly, transactions, steps }
 }
 
-fn keys_that_matter(history: &History, counterexample: &Counterexample) -> Vec<Key> {
-    let mut keys = Vec::new();
-    match &counterexample.evidence {
-        Evidence::Read(fault) => keys.push(fault.key),
-        Evidence::Cycle(edges) => {
-            for edge in edges {
-                match &edge.why {
-                    Why::Initial | Why::Session => {}
-                    Why::WriteRead(key) | Why::Version(key) => keys.push(*key),
-                    Why::Overwritten { key, seen, .. } => {
-                        keys.push(*key);
-                        keys.extend(seen.iter().filter_map(|step| step.key));
-                    }
-                }
+fn numbered(texts: impl IntoIterator<Item = String>) -> Vec<Sentence> {
+    texts.into_iter().zip(1..).map(|(text, number)| Sentence { number: number.to_string(), text }).collect()
+}
+
+/// Tells parts of a counterexample by themselves.
+pub(crate) struct Teller<'h> {
+    history: &'h History,
+    words: Words,
+}
+
+impl<'h> Teller<'h> {
+    pub(crate) fn new(history: &'h History, counterexample: &Counterexample) -> Self {
+        Teller { history, words: Words::of(&counterexample.evidence) }
+    }
+
+    /// An edge in a sentence.
+    pub(crate) fn edge(&self, edge: &Edge) -> String {
+        match edge.why {
+            Why::Initial => format!("The initial state comes before {}.", party(self.history, edge.to)),
+            _ => {
+                let (claim, reason) = self.words.edge(self.history, edge);
+                format!("{claim}: {reason}.")
             }
         }
     }
-    keys.sort_unstable_by_key(|&key| history.key_name(key));
-    keys.dedup();
-    keys
+
+    /// A case in a sentence.
+    pub(crate) fn case(&self, case: &Case) -> String {
+        cases::tell_one(self.history, self.words, case)
+    }
 }
 
 fn participant<'h>(history: &'h History, txn: TxnId, keys: &[Key]) -> Participant<'h> {
@@ -140,26 +167,6 @@ fn told_fault(history: &History, fault: &ReadFault) -> String {
     }
 }
 
-fn told_edge(history: &History, edge: &Edge) -> String {
-    let (from, to) = (party(history, edge.from), party(history, edge.to));
-    match &edge.why {
-        Why::Initial => format!("The initial state comes before {to}."),
-        Why::Session => format!("{from} comes before {to}: they are of one session, in this order."),
-        Why::WriteRead(key) => {
-            format!("{from} comes before {to}: {to} read {} from it.", history.key_name(*key))
-        }
-        Why::Version(key) => {
-            format!("{from} comes before {to}: lists read from {} have its element first.", history.key_name(*key))
-        }
-        Why::Overwritten { key, reader, seen } => format!(
-            "{from} comes before {to}: {reader} read {key} from {to}, although it saw {from}, which wrote {key} too ({how}).",
-            reader = history.transaction_name(*reader),
-            key = history.key_name(*key),
-            how = told_steps(history, seen),
-        ),
-    }
-}
-
 fn told_steps(history: &History, steps: &[Step]) -> String {
     let step = |step: &Step| {
         let (from, to) = (history.transaction_name(step.from), history.transaction_name(step.to));
@@ -186,8 +193,8 @@ impl fmt::Display for Explanation<'_> {
             }
             writeln!(f)?;
         }
-        for (number, step) in self.steps.iter().enumerate() {
-            writeln!(f, "  {}. {step}", number + 1)?;
+        for Sentence { number, text } in &self.steps {
+            writeln!(f, "  {number}. {text}")?;
         }
         Ok(())
     }

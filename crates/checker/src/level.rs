@@ -136,6 +136,21 @@ impl IsolationLevel {
     }
 }
 
+/// What a level is asked with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Terms {
+    /// Whether levels that respect session order do so.
+    pub session_order: bool,
+    /// By how many nanoseconds clocks may differ: something happens before something else only if it is earlier by more than this.
+    pub clock_drift: i64,
+}
+
+impl Default for Terms {
+    fn default() -> Self {
+        Terms { session_order: true, clock_drift: 0 }
+    }
+}
+
 impl fmt::Display for IsolationLevel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())

@@ -29,12 +29,13 @@ mod explain;
 mod level;
 mod order;
 pub mod patterns;
+mod polygraph;
 mod saturation;
 mod trace;
 mod verdict;
 
 pub use anomaly::{ANOMALIES, Anomaly, AnomalyInfo, UnknownAnomaly};
 pub use check::{Options, Stage, check};
-pub use explain::{Explanation, Participant, explain};
-pub use level::{IsolationLevel, UnknownLevel};
-pub use verdict::{Counterexample, Edge, Evidence, Party, Reason, Step, Verdict, Why, Witness};
+pub use explain::{Explanation, Participant, Sentence, explain};
+pub use level::{IsolationLevel, Terms, UnknownLevel};
+pub use verdict::{Case, Counterexample, Edge, End, Evidence, Party, Reason, Refutation, Step, Verdict, Why, Witness};

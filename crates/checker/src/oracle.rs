@@ -17,7 +17,7 @@ mod reads;
 
 use isonomy_history::{FaultKind, History, Key};
 
-use crate::level::IsolationLevel;
+use crate::level::{IsolationLevel, Terms};
 use axioms::Axiom;
 pub use reads::{Fault, Read, Transaction};
 use reads::{List, Moments};
@@ -25,29 +25,14 @@ use reads::{List, Moments};
 /// The most transactions that are put in all orders.
 pub const MAX_TRANSACTIONS: usize = 9;
 
-/// What a level is asked with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OracleOptions {
-    /// Whether levels that respect session order do so.
-    pub session_order: bool,
-    /// How much clocks may differ: an event happens before another only if it is earlier by more than this.
-    pub clock_drift: i64,
-}
-
-impl Default for OracleOptions {
-    fn default() -> Self {
-        OracleOptions { session_order: true, clock_drift: 0 }
-    }
-}
-
 /// Whether the history satisfies the level. `None` if it
 ///
 /// - lacks times that the level speaks of: some transaction that counts has no start, or it committed and has no finish,
 /// - is asked for linearizability and some transaction that counts is not one read, write, insert, delete or
 ///   compare-and-set,
 /// - is too large: more than [`MAX_TRANSACTIONS`] count, or too many version orders (two million) had to be tried.
-pub fn holds(history: &History, level: IsolationLevel, options: OracleOptions) -> Option<bool> {
-    Oracle::new(history).holds(level, options)
+pub fn holds(history: &History, level: IsolationLevel, terms: Terms) -> Option<bool> {
+    Oracle::new(history).holds(level, terms)
 }
 
 /// A history as the definitions speak of it, to be asked about many levels.
@@ -79,12 +64,12 @@ impl Oracle {
     }
 
     /// See [`holds`].
-    pub fn holds(&self, level: IsolationLevel, options: OracleOptions) -> Option<bool> {
+    pub fn holds(&self, level: IsolationLevel, terms: Terms) -> Option<bool> {
         use IsolationLevel as L;
         let graph = match level {
-            L::ReadCommitted => return self.by_axiom(Axiom::ReadCommitted, options),
-            L::ReadAtomic => return self.by_axiom(Axiom::ReadAtomic, options),
-            L::Causal => return self.by_axiom(Axiom::Causal, options),
+            L::ReadCommitted => return self.by_axiom(Axiom::ReadCommitted, terms),
+            L::ReadAtomic => return self.by_axiom(Axiom::ReadAtomic, terms),
+            L::Causal => return self.by_axiom(Axiom::Causal, terms),
             L::Prefix => &graphs::PREFIX,
             L::SnapshotIsolation => &graphs::SNAPSHOT_ISOLATION,
             L::AdyaSi => &graphs::ADYA_SI,
@@ -101,11 +86,11 @@ impl Oracle {
         if graph.needs_times() && self.moments.is_none() || graph.per_object && self.objects.is_none() {
             return None;
         }
-        if !self.faults.is_empty() { Some(false) } else { graphs::version_order_exists(self, graph, options) }
+        if !self.faults.is_empty() { Some(false) } else { graphs::version_order_exists(self, graph, terms) }
     }
 
     /// Decides the six levels of the thesis by its axioms alone; `None` for the other levels, and as [`holds`] says.
-    pub fn holds_by_axioms(&self, level: IsolationLevel, options: OracleOptions) -> Option<bool> {
+    pub fn holds_by_axioms(&self, level: IsolationLevel, terms: Terms) -> Option<bool> {
         let axiom = match level {
             IsolationLevel::ReadCommitted => Axiom::ReadCommitted,
             IsolationLevel::ReadAtomic => Axiom::ReadAtomic,
@@ -115,17 +100,17 @@ impl Oracle {
             IsolationLevel::Serializable => Axiom::Serializable,
             _ => return None,
         };
-        self.by_axiom(axiom, options)
+        self.by_axiom(axiom, terms)
     }
 
-    fn by_axiom(&self, axiom: Axiom, options: OracleOptions) -> Option<bool> {
+    fn by_axiom(&self, axiom: Axiom, terms: Terms) -> Option<bool> {
         if self.transactions.len() > MAX_TRANSACTIONS {
             return None;
         }
         // Only read-committed lets a transaction read a key twice and see different versions.
         let allowed = |fault: &Fault| axiom == Axiom::ReadCommitted && fault.kind == FaultKind::NonRepeatable;
         let consistent = self.faults.iter().all(allowed);
-        Some(consistent && axioms::commit_order_exists(self, axiom, options.session_order))
+        Some(consistent && axioms::commit_order_exists(self, axiom, terms.session_order))
     }
 
     /// Whether list reads of the key allow its versions to be in this order, given as indices of [`transactions`

@@ -3,13 +3,13 @@
 //! What is written here is a contract; `docs/json.md` describes it.
 
 use isonomy_history::{EventId, FaultKind, History, Key, NamedEvent, ReadFault, TxnId, Value as HistoryValue};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 
 use crate::anomaly::Anomaly;
-use crate::explain::explain;
-use crate::level::IsolationLevel;
-use crate::verdict::{Counterexample, Edge, Evidence, Party, Step, Verdict, Why, Witness};
+use crate::explain::{Sentence, Teller, explain};
+use crate::level::{IsolationLevel, Terms};
+use crate::verdict::{Case, Counterexample, Edge, End, Evidence, Party, Refutation, Step, Verdict, Why, Witness};
 
 /// A counterexample for programs.
 pub fn counterexample(history: &History, counterexample: &Counterexample) -> Value {
@@ -29,46 +29,86 @@ pub fn counterexample(history: &History, counterexample: &Counterexample) -> Val
             })
         })
         .collect();
-    let name = |party: Party| party.map(|txn| history.transaction_name(txn).to_string());
-    let key_name = |key: Key| history.key_name(key).to_string();
-    let edges = match &counterexample.evidence {
-        Evidence::Read(_) => Vec::new(),
-        Evidence::Cycle(edges) => edges
-            .iter()
-            .zip(&explanation.steps)
-            .map(|(edge, told)| {
-                let mut value =
-                    json!({ "from": name(edge.from), "to": name(edge.to), "kind": kind(&edge.why), "why": told });
-                match &edge.why {
-                    Why::Initial | Why::Session => {}
-                    Why::WriteRead(key) | Why::Version(key) => value["key"] = key_name(*key).into(),
-                    Why::Overwritten { key, reader, seen } => {
-                        value["key"] = key_name(*key).into();
-                        value["reader"] = name(Some(*reader)).into();
-                        value["seen"] = seen
-                            .iter()
-                            .map(|step| {
-                                json!({
-                                    "from": name(Some(step.from)),
-                                    "to": name(Some(step.to)),
-                                    "kind": if step.key.is_some() { "wr" } else { "so" },
-                                    "key": step.key.map(key_name),
-                                })
-                            })
-                            .collect();
-                    }
+    let teller = Teller::new(history, counterexample);
+    let cycle =
+        |edges: &[Edge]| -> Vec<Value> { edges.iter().map(|edge| edge_value(history, &teller, edge)).collect() };
+    let (edges, cases) = match &counterexample.evidence {
+        Evidence::Read(_) => (Vec::new(), Vec::new()),
+        Evidence::Cycle(edges) => (cycle(edges), Vec::new()),
+        Evidence::Refutation(refutation) => {
+            let case = |case: &Case| {
+                let told = teller.case(case);
+                match case {
+                    Case::Split { key, first, second, before, after } => json!({
+                        "split": {
+                            "key": key_name(history, *key),
+                            "first": name(history, Some(*first)),
+                            "second": name(history, Some(*second)),
+                            "before": before,
+                            "after": after,
+                        },
+                        "told": told,
+                    }),
+                    Case::Closed(edges) => json!({ "edges": cycle(edges), "told": told }),
                 }
-                value
-            })
-            .collect(),
+            };
+            (Vec::new(), refutation.cases.iter().map(case).collect())
+        }
     };
+    // The sentences of a refutation refer to each other.
+    let numbered = !cases.is_empty();
+    let told = |Sentence { number, text }: &Sentence| if numbered { format!("{number}. {text}") } else { text.clone() };
     json!({
         "anomaly": counterexample.anomaly.name(),
         "meaning": counterexample.anomaly.info().meaning,
         "transactions": transactions,
         "edges": edges,
-        "told": explanation.steps,
+        "cases": cases,
+        "told": explanation.steps.iter().map(told).collect::<Vec<_>>(),
     })
+}
+
+fn name(history: &History, party: Party) -> Option<String> {
+    party.map(|txn| history.transaction_name(txn).to_string())
+}
+
+fn key_name(history: &History, key: Key) -> String {
+    history.key_name(key).to_string()
+}
+
+fn edge_value(history: &History, teller: &Teller<'_>, edge: &Edge) -> Value {
+    let mut value = json!({
+        "from": name(history, edge.from),
+        "to": name(history, edge.to),
+        "kind": kind(&edge.why),
+        "why": teller.edge(edge),
+    });
+    match &edge.why {
+        Why::Initial | Why::Session => {}
+        Why::WriteRead(key) | Why::Version(key) | Why::Assumed(key) => value["key"] = key_name(history, *key).into(),
+        Why::Overwritten { key, reader, seen } => {
+            let step = |step: &Step| {
+                json!({
+                    "from": name(history, Some(step.from)),
+                    "to": name(history, Some(step.to)),
+                    "kind": if step.key.is_some() { "wr" } else { "so" },
+                    "key": step.key.map(|key| key_name(history, key)),
+                })
+            };
+            value["key"] = key_name(history, *key).into();
+            value["reader"] = name(history, Some(*reader)).into();
+            value["seen"] = seen.iter().map(step).collect();
+        }
+        Why::AntiDependency { key, over } => {
+            value["key"] = key_name(history, *key).into();
+            value["over"] = name(history, *over).into();
+        }
+        Why::RealTime { from, to } => {
+            value["from_end"] = json!(CertificateEnd::from(*from));
+            value["to_end"] = json!(CertificateEnd::from(*to));
+        }
+    }
+    value
 }
 
 fn kind(why: &Why) -> &'static str {
@@ -78,6 +118,9 @@ fn kind(why: &Why) -> &'static str {
         Why::WriteRead(_) => "wr",
         Why::Version(_) => "ww",
         Why::Overwritten { .. } => "co",
+        Why::Assumed(_) => "assumed",
+        Why::AntiDependency { .. } => "rw",
+        Why::RealTime { .. } => "rt",
     }
 }
 
@@ -98,6 +141,9 @@ pub struct Certificate {
     pub level: String,
     /// Whether session order was respected.
     pub session_order: bool,
+    /// By how many nanoseconds clocks may differ.
+    #[serde(default)]
+    pub clock_drift: i64,
     /// The evidence.
     pub evidence: CertificateEvidence,
 }
@@ -115,6 +161,28 @@ pub enum CertificateEvidence {
     Read { anomaly: String, txn: u32, event: u32, key: u32, value: Option<u32>, other: Option<(u32, u32)> },
     /// The level is violated by a cycle.
     Cycle { anomaly: String, edges: Vec<CertificateEdge> },
+    /// The level is violated whatever the order of some versions.
+    Refutation { anomaly: String, cases: Vec<CertificateCase> },
+}
+
+/// A case in a certificate.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[allow(missing_docs, reason = "the fields are those of `Case`")]
+pub enum CertificateCase {
+    /// Two cases, by the order of two versions.
+    Split { key: u32, first: u32, second: u32, before: usize, after: usize },
+    /// A cycle.
+    Closed(Vec<CertificateEdge>),
+}
+
+/// An end of a transaction in a certificate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[allow(missing_docs, reason = "they are those of `End`")]
+pub enum CertificateEnd {
+    Begin,
+    Commit,
 }
 
 /// An edge in a certificate.
@@ -129,8 +197,20 @@ pub struct CertificateEdge {
     pub key: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reader: Option<u32>,
+    /// Whose version was read: `Some(None)` is the initial state, `None` that the edge is of another kind.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "given")]
+    pub over: Option<Option<u32>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_end: Option<CertificateEnd>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_end: Option<CertificateEnd>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seen: Vec<(u32, u32, Option<u32>)>,
+}
+
+/// A field that is there, even if it is `null`.
+fn given<'de, D: Deserializer<'de>>(field: D) -> Result<Option<Option<u32>>, D::Error> {
+    Option::deserialize(field).map(Some)
 }
 
 /// Why a certificate says nothing about a history.
@@ -148,6 +228,9 @@ pub enum CertificateError {
         /// Events it names.
         events: usize,
     },
+    /// It takes clocks for better than exact.
+    #[error("the certificate is for clocks that differ by {0} nanoseconds")]
+    ClockDrift(i64),
     /// It names something that the history does not have.
     #[error("the certificate names {0} that the history does not have")]
     Unknown(&'static str),
@@ -157,7 +240,7 @@ const VERSION: u32 = 1;
 
 impl Certificate {
     /// The certificate of a verdict; `None` if it is undecided.
-    pub fn new(history: &History, level: IsolationLevel, session_order: bool, verdict: &Verdict) -> Option<Self> {
+    pub fn new(history: &History, level: IsolationLevel, terms: Terms, verdict: &Verdict) -> Option<Self> {
         let evidence = match verdict {
             Verdict::Holds(witness) => {
                 CertificateEvidence::Witness { order: witness.order.iter().map(|t| t.0).collect() }
@@ -187,6 +270,10 @@ impl Certificate {
                     Evidence::Cycle(edges) => {
                         CertificateEvidence::Cycle { anomaly, edges: edges.iter().map(CertificateEdge::new).collect() }
                     }
+                    Evidence::Refutation(refutation) => CertificateEvidence::Refutation {
+                        anomaly,
+                        cases: refutation.cases.iter().map(CertificateCase::new).collect(),
+                    },
                 }
             }
             Verdict::Undecided(_) => return None,
@@ -196,9 +283,15 @@ impl Certificate {
             transactions: history.transaction_count(),
             events: history.event_count(),
             level: level.name().to_string(),
-            session_order,
+            session_order: terms.session_order,
+            clock_drift: terms.clock_drift,
             evidence,
         })
+    }
+
+    /// What was asked.
+    pub fn terms(&self) -> Terms {
+        Terms { session_order: self.session_order, clock_drift: self.clock_drift }
     }
 
     /// The level and verdict that it claims.
@@ -209,32 +302,27 @@ impl Certificate {
         if (self.transactions, self.events) != (history.transaction_count(), history.event_count()) {
             return Err(CertificateError::OtherHistory { transactions: self.transactions, events: self.events });
         }
+        if self.clock_drift < 0 {
+            return Err(CertificateError::ClockDrift(self.clock_drift));
+        }
         let level = self.level.parse().map_err(|_| CertificateError::Unknown("a level"))?;
-        let txn = |id: u32| {
-            let known = (id as usize) < history.transaction_count();
-            known.then_some(TxnId(id)).ok_or(CertificateError::Unknown("a transaction"))
-        };
-        let key = |id: u32| {
-            let known = (id as usize) < history.key_count();
-            known.then_some(Key(id)).ok_or(CertificateError::Unknown("a key"))
-        };
-        let known_anomaly = |name: &str| name.parse::<Anomaly>().map_err(|_| CertificateError::Unknown("an anomaly"));
+        let names = Names(history);
         let verdict = match &self.evidence {
             CertificateEvidence::Witness { order } => {
-                Verdict::Holds(Witness { order: order.iter().map(|&id| txn(id)).collect::<Result<_, _>>()? })
+                Verdict::Holds(Witness { order: order.iter().map(|&id| names.txn(id)).collect::<Result<_, _>>()? })
             }
-            CertificateEvidence::Read { anomaly, txn: reader, event, key: of, value, other } => {
+            CertificateEvidence::Read { anomaly, txn: reader, event, key, value, other } => {
                 let anomaly = known_anomaly(anomaly)?;
                 let id = |owner: u32, index: u32| {
-                    let found = history.event_ids(txn(owner)?).nth(index as usize);
+                    let found = history.event_ids(names.txn(owner)?).nth(index as usize);
                     found.ok_or(CertificateError::Unknown("an event"))
                 };
                 let other = other.map(|(owner, index)| id(owner, index)).transpose()?;
                 let known_value = value.is_none_or(|value| (value as usize) < history.value_count());
                 let fault = ReadFault {
-                    txn: txn(*reader)?,
+                    txn: names.txn(*reader)?,
                     event: id(*reader, *event)?,
-                    key: key(*of)?,
+                    key: names.key(*key)?,
                     value: known_value
                         .then_some(value.map(HistoryValue))
                         .ok_or(CertificateError::Unknown("a value"))?,
@@ -243,45 +331,143 @@ impl Certificate {
                 Verdict::Violated(Counterexample { anomaly, evidence: Evidence::Read(fault) })
             }
             CertificateEvidence::Cycle { anomaly, edges } => {
-                let mut cycle = Vec::new();
-                for edge in edges {
-                    let missing = CertificateError::Unknown("the reason of an edge");
-                    let why = match (edge.kind.as_str(), edge.key) {
-                        ("initial", None) => Why::Initial,
-                        ("so", None) => Why::Session,
-                        ("wr", Some(of)) => Why::WriteRead(key(of)?),
-                        ("ww", Some(of)) => Why::Version(key(of)?),
-                        ("co", Some(of)) => {
-                            let mut seen = Vec::new();
-                            for &(from, to, through) in &edge.seen {
-                                seen.push(Step { from: txn(from)?, to: txn(to)?, key: through.map(key).transpose()? });
-                            }
-                            Why::Overwritten { key: key(of)?, reader: txn(edge.reader.ok_or(missing)?)?, seen }
-                        }
-                        _ => return Err(missing),
-                    };
-                    let (from, to) = (edge.from.map(txn).transpose()?, edge.to.map(txn).transpose()?);
-                    cycle.push(Edge { from, to, why });
-                }
-                Verdict::Violated(Counterexample { anomaly: known_anomaly(anomaly)?, evidence: Evidence::Cycle(cycle) })
+                let evidence = Evidence::Cycle(names.edges(edges)?);
+                Verdict::Violated(Counterexample { anomaly: known_anomaly(anomaly)?, evidence })
+            }
+            CertificateEvidence::Refutation { anomaly, cases } => {
+                let cases = cases.iter().map(|case| names.case(case)).collect::<Result<_, _>>()?;
+                let evidence = Evidence::Refutation(Refutation { cases });
+                Verdict::Violated(Counterexample { anomaly: known_anomaly(anomaly)?, evidence })
             }
         };
         Ok((level, verdict))
     }
 }
 
+fn known_anomaly(name: &str) -> Result<Anomaly, CertificateError> {
+    name.parse().map_err(|_| CertificateError::Unknown("an anomaly"))
+}
+
+/// Gives the numbers of a certificate their meaning.
+struct Names<'h>(&'h History);
+
+impl Names<'_> {
+    fn txn(&self, id: u32) -> Result<TxnId, CertificateError> {
+        let known = (id as usize) < self.0.transaction_count();
+        known.then_some(TxnId(id)).ok_or(CertificateError::Unknown("a transaction"))
+    }
+
+    fn party(&self, id: Option<u32>) -> Result<Party, CertificateError> {
+        id.map(|id| self.txn(id)).transpose()
+    }
+
+    fn key(&self, id: u32) -> Result<Key, CertificateError> {
+        let known = (id as usize) < self.0.key_count();
+        known.then_some(Key(id)).ok_or(CertificateError::Unknown("a key"))
+    }
+
+    fn edges(&self, edges: &[CertificateEdge]) -> Result<Vec<Edge>, CertificateError> {
+        edges.iter().map(|edge| self.edge(edge)).collect()
+    }
+
+    fn edge(&self, edge: &CertificateEdge) -> Result<Edge, CertificateError> {
+        let missing = CertificateError::Unknown("the reason of an edge");
+        let why = match (edge.kind.as_str(), edge.key) {
+            ("initial", None) => Why::Initial,
+            ("so", None) => Why::Session,
+            ("wr", Some(key)) => Why::WriteRead(self.key(key)?),
+            ("ww", Some(key)) => Why::Version(self.key(key)?),
+            ("assumed", Some(key)) => Why::Assumed(self.key(key)?),
+            ("rw", Some(key)) => {
+                Why::AntiDependency { key: self.key(key)?, over: self.party(edge.over.ok_or(missing)?)? }
+            }
+            ("rt", None) => match (edge.from_end, edge.to_end) {
+                (Some(from), Some(to)) => Why::RealTime { from: from.into(), to: to.into() },
+                _ => return Err(missing),
+            },
+            ("co", Some(key)) => {
+                let mut seen = Vec::new();
+                for &(from, to, through) in &edge.seen {
+                    let key = through.map(|key| self.key(key)).transpose()?;
+                    seen.push(Step { from: self.txn(from)?, to: self.txn(to)?, key });
+                }
+                Why::Overwritten { key: self.key(key)?, reader: self.txn(edge.reader.ok_or(missing)?)?, seen }
+            }
+            _ => return Err(missing),
+        };
+        Ok(Edge { from: self.party(edge.from)?, to: self.party(edge.to)?, why })
+    }
+
+    fn case(&self, case: &CertificateCase) -> Result<Case, CertificateError> {
+        Ok(match *case {
+            CertificateCase::Split { key, first, second, before, after } => {
+                Case::Split { key: self.key(key)?, first: self.txn(first)?, second: self.txn(second)?, before, after }
+            }
+            CertificateCase::Closed(ref edges) => Case::Closed(self.edges(edges)?),
+        })
+    }
+}
+
+impl CertificateCase {
+    fn new(case: &Case) -> Self {
+        match *case {
+            Case::Split { key, first, second, before, after } => {
+                CertificateCase::Split { key: key.0, first: first.0, second: second.0, before, after }
+            }
+            Case::Closed(ref edges) => CertificateCase::Closed(edges.iter().map(CertificateEdge::new).collect()),
+        }
+    }
+}
+
 impl CertificateEdge {
     fn new(edge: &Edge) -> Self {
-        let (key, reader, seen) = match &edge.why {
-            Why::Initial | Why::Session => (None, None, Vec::new()),
-            Why::WriteRead(key) | Why::Version(key) => (Some(key.0), None, Vec::new()),
-            Why::Overwritten { key, reader, seen } => {
-                let seen = seen.iter().map(|step| (step.from.0, step.to.0, step.key.map(|key| key.0))).collect();
-                (Some(key.0), Some(reader.0), seen)
-            }
+        let mut written = CertificateEdge {
+            from: edge.from.map(|t| t.0),
+            to: edge.to.map(|t| t.0),
+            kind: kind(&edge.why).to_string(),
+            key: None,
+            reader: None,
+            over: None,
+            from_end: None,
+            to_end: None,
+            seen: Vec::new(),
         };
-        let (from, to) = (edge.from.map(|t| t.0), edge.to.map(|t| t.0));
-        CertificateEdge { from, to, kind: kind(&edge.why).to_string(), key, reader, seen }
+        match &edge.why {
+            Why::Initial | Why::Session => {}
+            Why::WriteRead(key) | Why::Version(key) | Why::Assumed(key) => written.key = Some(key.0),
+            Why::Overwritten { key, reader, seen } => {
+                written.key = Some(key.0);
+                written.reader = Some(reader.0);
+                written.seen = seen.iter().map(|step| (step.from.0, step.to.0, step.key.map(|key| key.0))).collect();
+            }
+            Why::AntiDependency { key, over } => {
+                written.key = Some(key.0);
+                written.over = Some(over.map(|t| t.0));
+            }
+            Why::RealTime { from, to } => {
+                written.from_end = Some((*from).into());
+                written.to_end = Some((*to).into());
+            }
+        }
+        written
+    }
+}
+
+impl From<End> for CertificateEnd {
+    fn from(end: End) -> Self {
+        match end {
+            End::Begin => CertificateEnd::Begin,
+            End::Commit => CertificateEnd::Commit,
+        }
+    }
+}
+
+impl From<CertificateEnd> for End {
+    fn from(end: CertificateEnd) -> Self {
+        match end {
+            CertificateEnd::Begin => End::Begin,
+            CertificateEnd::Commit => End::Commit,
+        }
     }
 }
 

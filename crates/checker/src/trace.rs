@@ -49,7 +49,7 @@ fn why(saturated: &Saturated<'_>, level: IsolationLevel, from: TxnId, to: TxnId)
 }
 
 /// A key that one transaction reads from another, list elements included.
-fn key_read(history: &History, reader: TxnId, writer: TxnId) -> Option<Key> {
+pub(crate) fn key_read(history: &History, reader: TxnId, writer: TxnId) -> Option<Key> {
     let reads = history.derived().reads(reader);
     let from_writer = |read: &&isonomy_history::ExternalRead| read.from() == Some(writer);
     let whole = reads.iter().filter(from_writer).find_map(|read| read.key());

@@ -1,6 +1,7 @@
 //! Verdicts, and the evidence that each carries.
 
 use isonomy_history::{Key, ReadFault, TxnId};
+use rustc_hash::FxHashSet;
 
 use crate::anomaly::Anomaly;
 
@@ -39,6 +40,35 @@ pub enum Evidence {
     Read(ReadFault),
     /// Transactions that each must come before the next, in a circle.
     Cycle(Vec<Edge>),
+    /// Whatever the order of some versions, transactions must come before each other in a circle.
+    Refutation(Refutation),
+}
+
+/// A tree of cases, each closed by a cycle. The first one is the root; cases come before those they lead to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refutation {
+    /// All cases.
+    pub cases: Vec<Case>,
+}
+
+/// A case of a [`Refutation`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Case {
+    /// Two transactions write a key, so that one of them wrote the earlier version.
+    Split {
+        /// The key that both write.
+        key: Key,
+        /// One of them.
+        first: TxnId,
+        /// The other.
+        second: TxnId,
+        /// The case in which `first` wrote the earlier version: its index.
+        before: usize,
+        /// The case in which `second` did: its index.
+        after: usize,
+    },
+    /// With what was assumed on the way here, there is a cycle.
+    Closed(Vec<Edge>),
 }
 
 /// A transaction, or the initial state (`None`).
@@ -75,6 +105,32 @@ pub enum Why {
         /// How the earlier one was visible: steps from it to the reader.
         seen: Vec<Step>,
     },
+    /// The case at hand assumes that the earlier one wrote the earlier version of the key.
+    Assumed(Key),
+    /// The earlier one read the key from `over`, and the later one wrote a version after that: because `over` is the initial state, or
+    /// because lists show it, or because the case at hand assumes it. The earlier one *began* before the later one *committed*.
+    AntiDependency {
+        /// The key.
+        key: Key,
+        /// Who wrote the version read.
+        over: Party,
+    },
+    /// The clocks say so: one end of the earlier transaction happened before an end of the later one.
+    RealTime {
+        /// Which end of the earlier one.
+        from: End,
+        /// Which end of the later one.
+        to: End,
+    },
+}
+
+/// An end of a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum End {
+    /// When it took its snapshot.
+    Begin,
+    /// When its writes took effect.
+    Commit,
 }
 
 /// A step of visibility.
@@ -121,25 +177,79 @@ impl Counterexample {
     /// The transactions that occur in it, in order of first appearance.
     pub fn transactions(&self) -> Vec<TxnId> {
         let mut all = Vec::new();
-        let mut add = |txn: Option<TxnId>| {
-            if let Some(txn) = txn
-                && !all.contains(&txn)
-            {
+        let mut met = FxHashSet::default();
+        let mut add = |txn: TxnId| {
+            if met.insert(txn) {
                 all.push(txn);
             }
         };
         match &self.evidence {
-            Evidence::Read(fault) => add(Some(fault.txn)),
-            Evidence::Cycle(edges) => {
-                for edge in edges {
-                    add(edge.from);
-                    if let Why::Overwritten { reader, seen, .. } = &edge.why {
-                        seen.iter().for_each(|step| add(Some(step.from)));
-                        add(Some(*reader));
+            Evidence::Read(fault) => add(fault.txn),
+            Evidence::Cycle(edges) => edges.iter().for_each(|edge| edge.each_transaction(&mut add)),
+            Evidence::Refutation(refutation) => {
+                for case in &refutation.cases {
+                    match case {
+                        Case::Split { first, second, .. } => [*first, *second].into_iter().for_each(&mut add),
+                        Case::Closed(edges) => edges.iter().for_each(|edge| edge.each_transaction(&mut add)),
                     }
                 }
             }
         }
         all
+    }
+
+    /// The keys that it speaks of, in order of first appearance.
+    pub fn keys(&self) -> Vec<Key> {
+        let mut all = Vec::new();
+        let mut met = FxHashSet::default();
+        let mut add = |key: Key| {
+            if met.insert(key) {
+                all.push(key);
+            }
+        };
+        match &self.evidence {
+            Evidence::Read(fault) => add(fault.key),
+            Evidence::Cycle(edges) => edges.iter().for_each(|edge| edge.each_key(&mut add)),
+            Evidence::Refutation(refutation) => {
+                for case in &refutation.cases {
+                    match case {
+                        Case::Split { key, .. } => add(*key),
+                        Case::Closed(edges) => edges.iter().for_each(|edge| edge.each_key(&mut add)),
+                    }
+                }
+            }
+        }
+        all
+    }
+}
+
+impl Edge {
+    /// Those that it speaks of, except the later one, which the next edge of a cycle begins with.
+    fn each_transaction(&self, mut add: impl FnMut(TxnId)) {
+        self.from.into_iter().for_each(&mut add);
+        match &self.why {
+            Why::Overwritten { reader, seen, .. } => {
+                seen.iter().for_each(|step| add(step.from));
+                add(*reader);
+            }
+            Why::AntiDependency { over, .. } => over.iter().for_each(|&over| add(over)),
+            Why::Initial
+            | Why::Session
+            | Why::WriteRead(_)
+            | Why::Version(_)
+            | Why::Assumed(_)
+            | Why::RealTime { .. } => {}
+        }
+    }
+
+    fn each_key(&self, mut add: impl FnMut(Key)) {
+        match &self.why {
+            Why::Initial | Why::Session | Why::RealTime { .. } => {}
+            Why::WriteRead(key) | Why::Version(key) | Why::Assumed(key) | Why::AntiDependency { key, .. } => add(*key),
+            Why::Overwritten { key, seen, .. } => {
+                add(*key);
+                seen.iter().filter_map(|step| step.key).for_each(add);
+            }
+        }
     }
 }

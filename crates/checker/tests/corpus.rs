@@ -7,8 +7,8 @@ use std::fs;
 use std::path::Path;
 
 use isonomy_checker::certify::certify;
-use isonomy_checker::oracle::{Oracle, OracleOptions};
-use isonomy_checker::{Anomaly, IsolationLevel as L, Options, Verdict, check};
+use isonomy_checker::oracle::Oracle;
+use isonomy_checker::{Anomaly, IsolationLevel as L, Options, Terms, Verdict, check};
 use isonomy_history::History;
 use isonomy_history::formats::{self, Format, ReadOptions, Source};
 
@@ -61,8 +61,7 @@ fn the_oracle_agrees() {
     let mut wrong = String::new();
     for Entry { name, history, holds, anomaly } in corpus() {
         let oracle = Oracle::new(&history);
-        let answer =
-            |level| oracle.holds(level, OracleOptions::default()).unwrap_or_else(|| panic!("{name} is too large"));
+        let answer = |level| oracle.holds(level, Terms::default()).unwrap_or_else(|| panic!("{name} is too large"));
         let found: Vec<L> = LEVELS.into_iter().filter(|&level| answer(level)).collect();
         let stated: Vec<L> =
             LEVELS.into_iter().filter(|&level| holds.iter().any(|strong| strong.implies(level))).collect();
@@ -91,7 +90,7 @@ fn the_checker_agrees() {
         let mut weakest = None;
         for level in WEAK {
             let verdict = check(&history, level, &Options::default());
-            if let Err(flaw) = certify(&history, level, true, &verdict) {
+            if let Err(flaw) = certify(&history, level, Terms::default(), &verdict) {
                 panic!("{name}: {level}: {flaw}\n{verdict:?}");
             }
             let expected = holds.iter().any(|strong| strong.implies(level));

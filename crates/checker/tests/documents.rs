@@ -5,8 +5,8 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use isonomy_checker::oracle::{OracleOptions, holds};
-use isonomy_checker::{ANOMALIES, AnomalyInfo, IsolationLevel};
+use isonomy_checker::oracle::holds;
+use isonomy_checker::{ANOMALIES, AnomalyInfo, IsolationLevel, Terms};
 use isonomy_history::formats::{self, Format, ReadOptions, Source};
 
 const INTRODUCTION: &str = "\
@@ -96,7 +96,7 @@ fn examples_of_levels_are_true() {
             .unwrap_or_else(|error| panic!("{error}\n{block}"));
         let found: Vec<IsolationLevel> = IsolationLevel::ALL
             .into_iter()
-            .filter(|&level| holds(&history, level, OracleOptions::default()) == Some(true))
+            .filter(|&level| holds(&history, level, Terms::default()) == Some(true))
             .collect();
         let strongest =
             found.iter().filter(|&&level| !found.iter().any(|&other| other != level && other.implies(level)));

@@ -1,7 +1,7 @@
 //! Histories that hold or fail by construction: the simulated store at a level, with and without a planted anomaly.
 
 use isonomy_checker::certify::certify;
-use isonomy_checker::{Anomaly as Found, IsolationLevel, Options, Verdict, check};
+use isonomy_checker::{Anomaly as Found, IsolationLevel, Options, Terms, Verdict, check};
 use isonomy_history::{History, HistoryBuilder};
 use isonomy_workload::{Anomaly, HistorySpec, Preset, StoreLevel, TimeDetail};
 
@@ -18,7 +18,7 @@ fn generate(spec: &HistorySpec) -> History {
 /// The verdict, certified.
 fn holds(history: &History, level: IsolationLevel, name: &str) -> bool {
     let verdict = check(history, level, &Options::default());
-    if let Err(flaw) = certify(history, level, true, &verdict) {
+    if let Err(flaw) = certify(history, level, Terms::default(), &verdict) {
         panic!("{name} at {level}: {flaw}");
     }
     match verdict {

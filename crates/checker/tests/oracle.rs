@@ -6,8 +6,8 @@ mod support;
 use std::fmt::Debug;
 use std::path::PathBuf;
 
-use isonomy_checker::IsolationLevel as L;
-use isonomy_checker::oracle::{MAX_TRANSACTIONS, Oracle, OracleOptions, holds};
+use isonomy_checker::oracle::{MAX_TRANSACTIONS, Oracle, holds};
+use isonomy_checker::{IsolationLevel as L, Terms};
 use isonomy_history::{
     Datum, Event, FaultKind, History, HistoryBuilder, InitialRule, Key, Name, Outcome, Times, TxnId,
 };
@@ -16,11 +16,11 @@ use support::notation::{history, history_with};
 use support::random::{Shape, random_history};
 use support::{SEEDS, for_each_random_history, for_each_small_history};
 
-const DEFAULT: OracleOptions = OracleOptions { session_order: true, clock_drift: 0 };
-const NO_SESSION_ORDER: OracleOptions = OracleOptions { session_order: false, clock_drift: 0 };
+const DEFAULT: Terms = Terms { session_order: true, clock_drift: 0 };
+const NO_SESSION_ORDER: Terms = Terms { session_order: false, clock_drift: 0 };
 
-fn drift(clock_drift: i64) -> OracleOptions {
-    OracleOptions { clock_drift, ..DEFAULT }
+fn drift(clock_drift: i64) -> Terms {
+    Terms { clock_drift, ..DEFAULT }
 }
 
 /// Asserts that exactly these of the levels without times hold.
@@ -273,7 +273,7 @@ fn rows_and_compare_and_sets() {
 
 #[test]
 fn times() {
-    let expect = |text: &str, level: L, options: OracleOptions, expected: Option<bool>| {
+    let expect = |text: &str, level: L, options: Terms, expected: Option<bool>| {
         assert_eq!(holds(&history(text), level, options), expected, "{level}: {text}");
     };
     // Equal moments are in no order, and drift widens that.

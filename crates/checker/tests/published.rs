@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 use isonomy_checker::certify::certify;
 use isonomy_checker::patterns::all_anomalies;
-use isonomy_checker::{Anomaly, Evidence, IsolationLevel as L, Options, Verdict, check};
+use isonomy_checker::{Anomaly, Evidence, IsolationLevel as L, Options, Terms, Verdict, check};
 use isonomy_history::formats::{self, ReadOptions, Source};
 use isonomy_history::{Datum, History, HistoryBuilder, Key, NamedEvent, Sink};
 
@@ -61,7 +61,7 @@ fn weakest_violated(history: &History, name: &str) -> Option<(L, Anomaly, bool)>
     let mut weakest = None;
     for level in WEAK {
         let verdict = check(history, level, &Options::default());
-        if let Err(flaw) = certify(history, level, true, &verdict) {
+        if let Err(flaw) = certify(history, level, Terms::default(), &verdict) {
             panic!("{name}: {level}: {flaw}");
         }
         match verdict {

@@ -90,7 +90,7 @@ fn examine(history: &History, certificate: &Certificate) -> Result<Outcome, Cert
                 Verdict::Violated(counterexample) => Some(counterexample.anomaly.name()),
                 _ => None,
             };
-            let flaw = certify(history, known, certificate.session_order, &verdict).err();
+            let flaw = certify(history, known, certificate.terms(), &verdict).err();
             Ok(Outcome { level, claim: verdict.name(), anomaly, flaw: flaw.map(|flaw| flaw.to_string()) })
         }
         // It is for this history and yet speaks of what the history does not have: the evidence is at fault.

@@ -7,7 +7,7 @@ use std::sync::mpsc;
 use std::thread;
 
 use isonomy::patterns::all_anomalies;
-use isonomy::{IsolationLevel, Reason, Verdict, report::Certificate};
+use isonomy::{IsolationLevel, Reason, Terms, Verdict, report::Certificate};
 
 use crate::args::CheckArgs;
 use crate::exit::{Exit, Failure};
@@ -37,8 +37,10 @@ pub(crate) fn run(args: &CheckArgs, terminal: Terminal) -> Result<Exit, Failure>
         args,
         asked: (!args.level.is_empty()).then(|| chosen(&args.level)),
         settings: Settings {
-            session_order: !args.no_session_order,
-            clock_drift: i64::try_from(args.clock_drift.as_nanos()).unwrap_or(i64::MAX),
+            terms: Terms {
+                session_order: !args.no_session_order,
+                clock_drift: i64::try_from(args.clock_drift.as_nanos()).unwrap_or(i64::MAX),
+            },
             timeout: args.timeout,
             cancelled: &cancelled,
         },
@@ -136,7 +138,7 @@ impl Task<'_> {
         }
         let mut exit = judged.iter().fold(Exit::Fine, |exit, judged| exit.and(self.exit_of(&judged.verdict)));
         let patterns =
-            self.args.all_anomalies.then(|| all_anomalies(history, self.settings.session_order, self.args.max));
+            self.args.all_anomalies.then(|| all_anomalies(history, self.settings.terms.session_order, self.args.max));
         let name = load::name(path);
         let text = if self.args.json {
             json::lines(&path.display().to_string(), &loaded, &judged, patterns.as_ref())
@@ -172,8 +174,8 @@ impl Task<'_> {
         Target::File(path.clone())
             .write(|out| {
                 for Judged { level, verdict, .. } in judged {
-                    let session_order = self.settings.session_order;
-                    if let Some(certificate) = Certificate::new(&loaded.history, *level, session_order, verdict) {
+                    let terms = self.settings.terms;
+                    if let Some(certificate) = Certificate::new(&loaded.history, *level, terms, verdict) {
                         serde_json::to_writer(&mut *out, &certificate).map_err(std::io::Error::from)?;
                         out.write_all(b"\n")?;
                     }

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use isonomy::certify::certify;
-use isonomy::{Format, History, HistoryBuilder, IsolationLevel, Verdict, formats};
+use isonomy::{Format, History, HistoryBuilder, IsolationLevel, Terms, Verdict, formats};
 use isonomy_workload::{Distribution, HistorySpec, Length, Shape, Workload};
 
 use crate::args::RunArgs;
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &RunArgs, terminal: Terminal) -> Result<Exit, Failure> {
     ))?;
 
     let cancelled = AtomicBool::new(false);
-    let settings = Settings { session_order: true, clock_drift: 0, timeout: args.timeout, cancelled: &cancelled };
+    let settings = Settings { terms: Terms::default(), timeout: args.timeout, cancelled: &cancelled };
     let mut exit = Exit::Fine;
     let mut last = None;
     for run in 0..args.repeat.get() as u64 {
@@ -202,7 +202,7 @@ impl Show {
 }
 
 fn checked(history: &History, level: IsolationLevel, verdict: &Verdict) -> String {
-    match certify(history, level, true, verdict) {
+    match certify(history, level, Terms::default(), verdict) {
         Ok(()) => "certified".into(),
         Err(flaw) => format!("rejected, {flaw}"),
     }

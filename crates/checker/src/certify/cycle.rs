@@ -1,9 +1,10 @@
-//! Faulty reads and cycles.
+//! Faulty reads, and cycles at the levels up to `causal`.
 
 use isonomy_history::{Event, FaultKind, Key, ReadFault, TxnId, Value};
 
 use super::Flaw;
 use super::facts::{Facts, Seen, Source};
+use super::known::Known;
 use crate::level::IsolationLevel;
 use crate::verdict::{Edge, Party, Step, Why};
 
@@ -48,7 +49,7 @@ pub(super) fn check(facts: &Facts<'_>, level: IsolationLevel, session_order: boo
     if !closes {
         return Err(Flaw::NotACycle);
     }
-    let checker = Checker { facts, level, session_order };
+    let mut checker = Checker { facts, level, session_order, known: Known::new(facts) };
     for (index, edge) in edges.iter().enumerate() {
         checker.edge(edge).map_err(|what| Flaw::Edge(index, what))?;
     }
@@ -59,10 +60,11 @@ struct Checker<'a, 'h> {
     facts: &'a Facts<'h>,
     level: IsolationLevel,
     session_order: bool,
+    known: Known<'a, 'h>,
 }
 
 impl Checker<'_, '_> {
-    fn edge(&self, edge: &Edge) -> Result<(), &'static str> {
+    fn edge(&mut self, edge: &Edge) -> Result<(), &'static str> {
         for party in [edge.from, edge.to].into_iter().flatten() {
             demand(self.facts.counts(party), "a transaction does not count")?;
         }
@@ -72,14 +74,10 @@ impl Checker<'_, '_> {
                 demand(self.session(from, to), "they are not of one session, in this order")
             }
             (Some(from), Some(to), Why::WriteRead(key)) => {
-                let (seen, _) = self.facts.reads(to);
-                demand(
-                    seen.iter().any(|s| s.from == Some(from) && s.key == *key),
-                    "the later one does not read the key from the earlier",
-                )
+                demand(self.known.sees(to, from, *key), "the later one does not read the key from the earlier")
             }
             (Some(from), Some(to), Why::Version(key)) => {
-                demand(listed_before(self.facts, from, to, *key), "no list shows them in this order")
+                demand(self.known.lists_show(from, to, *key), "no list shows them in this order")
             }
             (Some(from), to, Why::Overwritten { key, reader, seen }) => self.overwritten(from, to, *key, *reader, seen),
             _ => Err("it has no reason"),
@@ -87,14 +85,20 @@ impl Checker<'_, '_> {
     }
 
     fn session(&self, from: TxnId, to: TxnId) -> bool {
-        let history = self.facts.history;
-        self.session_order && from < to && history.session_of(from) == history.session_of(to)
+        self.session_order && in_session_order(self.facts, from, to)
     }
 
-    fn overwritten(&self, from: TxnId, to: Party, key: Key, reader: TxnId, steps: &[Step]) -> Result<(), &'static str> {
+    fn overwritten(
+        &mut self,
+        from: TxnId,
+        to: Party,
+        key: Key,
+        reader: TxnId,
+        steps: &[Step],
+    ) -> Result<(), &'static str> {
         demand(self.facts.counts(reader), "the reader does not count")?;
         demand(reader != from, "the reader is the writer that it missed")?;
-        demand(self.facts.writes(from, key), "the missed writer does not write the key")?;
+        demand(self.known.writes(from, key), "the missed writer does not write the key")?;
         let (seen, _) = self.facts.reads(reader);
         let reads = |s: &Seen| s.version_of == Some(key) && s.from == to;
         demand(seen.iter().any(reads), "the reader does not read the key from there")?;
@@ -107,7 +111,7 @@ impl Checker<'_, '_> {
             demand(self.facts.counts(step.from) && self.facts.counts(step.to), "a step does not count")?;
             let holds = match step.key {
                 None => self.session(step.from, step.to),
-                Some(key) => self.facts.reads(step.to).0.iter().any(|s| s.from == Some(step.from) && s.key == key),
+                Some(key) => self.known.sees(step.to, step.from, key),
             };
             demand(holds, "a step does not hold")?;
         }
@@ -125,21 +129,9 @@ impl Checker<'_, '_> {
     }
 }
 
-/// Whether some list shows an element of `from` before one of `to`, or without one of `to`, which then came later.
-fn listed_before(facts: &Facts<'_>, from: TxnId, to: TxnId, key: Key) -> bool {
-    let history = facts.history;
-    let appended: Vec<Value> = history
-        .events(to)
-        .filter_map(|event| match event {
-            Event::Append(value) if history.key_of(value) == key => Some(value),
-            _ => None,
-        })
-        .collect();
-    let by_from = |value: &Value| matches!(facts.source(*value), Source::Write { txn, .. } if txn == from);
-    facts.lists().filter(|&(_, list, _)| list == key).any(|(_, _, elements)| {
-        let Some(first) = elements.iter().position(by_from) else { return false };
-        appended.iter().any(|value| elements.iter().position(|e| e == value).is_none_or(|at| at > first))
-    })
+/// Whether they are of one session, in this order.
+pub(super) fn in_session_order(facts: &Facts<'_>, from: TxnId, to: TxnId) -> bool {
+    from < to && facts.history.session_of(from) == facts.history.session_of(to)
 }
 
 /// Whether a list shows an element without all that its transaction appended before it.
@@ -152,6 +144,6 @@ fn out_of_program_order(facts: &Facts<'_>, key: Key, elements: &[Value]) -> bool
     })
 }
 
-fn demand(holds: bool, otherwise: &'static str) -> Result<(), &'static str> {
+pub(super) fn demand(holds: bool, otherwise: &'static str) -> Result<(), &'static str> {
     if holds { Ok(()) } else { Err(otherwise) }
 }

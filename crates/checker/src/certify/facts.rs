@@ -129,11 +129,6 @@ impl<'h> Facts<'h> {
         self.sources[value.index()]
     }
 
-    /// Whether a transaction that counts leaves a version of a key behind.
-    pub(super) fn writes(&self, txn: TxnId, key: Key) -> bool {
-        self.counts(txn) && self.history.events(txn).filter_map(written).any(|v| self.history.key_of(v) == key)
-    }
-
     /// The keys that a transaction leaves versions of, each once.
     pub(super) fn keys_written(&self, txn: TxnId) -> Vec<Key> {
         let last = self

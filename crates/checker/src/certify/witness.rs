@@ -4,27 +4,23 @@ use isonomy_history::{Event, FaultKind, Key, TxnId, Value};
 use rustc_hash::FxHashMap;
 
 use super::facts::{Facts, Seen};
-use super::{Flaw, name};
-use crate::level::IsolationLevel;
+use super::{Flaw, name, snapshots};
+use crate::level::{IsolationLevel, Terms};
 
 /// No place, no transaction.
-const NONE: u32 = u32::MAX;
+pub(super) const NONE: u32 = u32::MAX;
 
-struct Replay<'a, 'h> {
-    facts: &'a Facts<'h>,
+pub(super) struct Replay<'a, 'h> {
+    pub(super) facts: &'a Facts<'h>,
     session_order: bool,
-    order: &'a [TxnId],
-    rank: Vec<u32>,
-    reads: Vec<Vec<Seen>>,
-    writes: Vec<Vec<Key>>,
+    pub(super) order: &'a [TxnId],
+    /// The place of each transaction in the order.
+    pub(super) rank: Vec<u32>,
+    pub(super) reads: Vec<Vec<Seen>>,
+    pub(super) writes: Vec<Vec<Key>>,
 }
 
-pub(super) fn check(
-    facts: &Facts<'_>,
-    level: IsolationLevel,
-    session_order: bool,
-    order: &[TxnId],
-) -> Result<(), Flaw> {
+pub(super) fn check(facts: &Facts<'_>, level: IsolationLevel, terms: Terms, order: &[TxnId]) -> Result<(), Flaw> {
     let history = facts.history;
     let transactions = history.transaction_count();
     let mut rank = vec![NONE; transactions];
@@ -48,13 +44,13 @@ pub(super) fn check(
         reads[txn.index()] = seen;
         writes[txn.index()] = facts.keys_written(txn);
     }
-    let replay = Replay { facts, session_order, order, rank, reads, writes };
+    let replay = Replay { facts, session_order: terms.session_order, order, rank, reads, writes };
     replay.contains_known_orders()?;
     match level {
         IsolationLevel::ReadCommitted => replay.read_committed(),
         IsolationLevel::ReadAtomic => replay.read_atomic(),
         IsolationLevel::Causal => replay.causal(),
-        level => Err(Flaw::Unsupported(level)),
+        level => snapshots::check(&replay, level, terms.clock_drift),
     }
 }
 
@@ -112,7 +108,7 @@ impl Replay<'_, '_> {
         Ok(())
     }
 
-    fn missed(&self, reader: TxnId, writer_place: u32) -> Flaw {
+    pub(super) fn missed(&self, reader: TxnId, writer_place: u32) -> Flaw {
         let history = self.facts.history;
         Flaw::Missed { reader: name(history, reader), writer: name(history, self.order[writer_place as usize]) }
     }
@@ -120,6 +116,20 @@ impl Replay<'_, '_> {
     /// Whether a version is older than what stands at a place.
     fn is_older(&self, from: Option<TxnId>, place: u32) -> bool {
         from.is_none_or(|from| self.rank[from.index()] < place)
+    }
+
+    /// For each transaction the one that counts before it in its session, if sessions are respected.
+    pub(super) fn previous_in_session(&self) -> Vec<Option<TxnId>> {
+        let history = self.facts.history;
+        let mut previous = vec![None; history.transaction_count()];
+        for session in history.sessions().filter(|_| self.session_order) {
+            let mut last = None;
+            for txn in history.transactions_of(session).filter(|&txn| self.facts.counts(txn)) {
+                previous[txn.index()] = last;
+                last = Some(txn);
+            }
+        }
+        previous
     }
 
     fn newest(&self) -> Newest {
@@ -193,16 +203,7 @@ impl Replay<'_, '_> {
             (0..transactions as u32).collect()
         };
         let count = lanes.iter().map(|&lane| lane as usize + 1).max().unwrap_or(0);
-        let mut previous = vec![NONE; transactions];
-        if self.session_order {
-            for session in history.sessions() {
-                let mut last = NONE;
-                for txn in history.transactions_of(session).filter(|&txn| self.facts.counts(txn)) {
-                    previous[txn.index()] = last;
-                    last = txn.0;
-                }
-            }
-        }
+        let previous = self.previous_in_session();
         let mut past = vec![[0u32; AT_ONCE]; transactions];
         for first in (0..count).step_by(AT_ONCE) {
             let lane_of = |txn: TxnId| (lanes[txn.index()] as usize).checked_sub(first).filter(|&lane| lane < AT_ONCE);
@@ -210,8 +211,7 @@ impl Replay<'_, '_> {
             let mut writers: Vec<Vec<(usize, Vec<TxnId>)>> = vec![Vec::new(); history.key_count()];
             for &reader in self.order {
                 let mut row = [0u32; AT_ONCE];
-                let before = previous[reader.index()];
-                let session = (before != NONE).then_some(TxnId(before));
+                let session = previous[reader.index()];
                 for source in self.reads[reader.index()].iter().filter_map(|seen| seen.from).chain(session) {
                     for (mine, theirs) in row.iter_mut().zip(past[source.index()]) {
                         *mine = (*mine).max(theirs);

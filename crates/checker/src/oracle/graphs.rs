@@ -11,7 +11,8 @@
 //!
 //! Adya, *Weak Consistency*, 1999; Cerone and Gotsman, *Analysing Snapshot Isolation*, 2016; Zhang et al., *Viper*, 2023, §5.
 
-use super::{MAX_TRANSACTIONS, Oracle, OracleOptions, Read, Set, bit};
+use super::{MAX_TRANSACTIONS, Oracle, Read, Set, bit};
+use crate::level::Terms;
 use isonomy_history::Key;
 
 /// What makes a level.
@@ -91,7 +92,7 @@ struct Search<'o> {
 }
 
 /// Whether the level holds; `None` if there are too many orders of versions to try.
-pub(super) fn version_order_exists(oracle: &Oracle, level: &Level, options: OracleOptions) -> Option<bool> {
+pub(super) fn version_order_exists(oracle: &Oracle, level: &Level, terms: Terms) -> Option<bool> {
     let transactions = oracle.transactions();
     let mut keys: Vec<Key> = transactions.iter().flat_map(|txn| txn.writes.iter().copied()).collect();
     keys.sort_unstable();
@@ -111,7 +112,7 @@ pub(super) fn version_order_exists(oracle: &Oracle, level: &Level, options: Orac
     }
     for earlier in 0..transactions.len() {
         for later in 0..transactions.len() {
-            search.relate(earlier, later, options, &mut graph);
+            search.relate(earlier, later, terms, &mut graph);
         }
     }
     if !graph.acyclic() {
@@ -126,14 +127,14 @@ impl Search<'_> {
     }
 
     /// The edges between two transactions that do not depend on what they read and wrote.
-    fn relate(&self, earlier: usize, later: usize, options: OracleOptions, graph: &mut Graph) {
+    fn relate(&self, earlier: usize, later: usize, terms: Terms, graph: &mut Graph) {
         let (level, transactions) = (self.level, self.oracle.transactions());
         let apart = self.oracle.objects.as_ref().is_some_and(|objects| objects[earlier] != objects[later]);
         if earlier == later || level.per_object && apart {
             return;
         }
         let same_session = transactions[earlier].session == transactions[later].session;
-        if level.session_order && options.session_order && same_session && earlier < later {
+        if level.session_order && terms.session_order && same_session && earlier < later {
             graph.edge(self.commit(earlier), begin(later));
         }
         if !level.needs_times() {
@@ -143,7 +144,7 @@ impl Search<'_> {
         let (before, after) = (moments[earlier], moments[later]);
         // The commit of an indeterminate transaction may lie in the future: its latest moment, being the largest number,
         // is before nothing.
-        let happens_before = |e: (i64, i64), f: (i64, i64)| e.1.saturating_add(options.clock_drift) < f.0;
+        let happens_before = |e: (i64, i64), f: (i64, i64)| e.1.saturating_add(terms.clock_drift) < f.0;
         if level.fresh_commits && happens_before(before.begin, after.commit) {
             graph.edge(begin(earlier), self.commit(later));
         }

@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test binary uses its own part of this")]
 
 pub(crate) mod enumerate;
+pub(crate) mod graph;
 pub(crate) mod notation;
 pub(crate) mod random;
 
@@ -43,4 +44,12 @@ pub(crate) fn for_each_random_history(mut visit: impl FnMut(&History, &str)) {
             visit(&random_history(shape, seed), &format!("shape {which}, seed {seed}"));
         }
     }
+}
+
+/// A history in the notation of `hist`.
+pub(crate) fn shown(history: &History) -> String {
+    let mut text = Vec::new();
+    let written = isonomy_history::formats::write(history, isonomy_history::formats::Format::Hist, &mut text);
+    written.expect("hist can be written").expect("a vector takes all");
+    String::from_utf8(text).expect("hist is text")
 }

@@ -4,14 +4,13 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use isonomy::{History, IsolationLevel, Options, Reason, Stage, Verdict, check};
+use isonomy::{History, IsolationLevel, Options, Reason, Stage, Terms, Verdict, check};
 
 use crate::levels::is_decided;
 
 /// How to check.
 pub(crate) struct Settings<'a> {
-    pub(crate) session_order: bool,
-    pub(crate) clock_drift: i64,
+    pub(crate) terms: Terms,
     /// The most time for one level of one history.
     pub(crate) timeout: Option<Duration>,
     /// Nobody wants the answer any more.
@@ -37,12 +36,8 @@ pub(crate) fn judge(history: &History, level: IsolationLevel, settings: &Setting
     let stop = || settings.cancelled.load(Ordering::Relaxed) || deadline.is_some_and(|at| Instant::now() >= at);
     let begun: Mutex<Vec<(Stage, Instant)>> = Mutex::new(Vec::new());
     let stage = |stage| begun.lock().expect("no thread panics with the lock").push((stage, Instant::now()));
-    let options = Options {
-        session_order: settings.session_order,
-        clock_drift: settings.clock_drift,
-        stop: &stop,
-        stage: &stage,
-    };
+    let Terms { session_order, clock_drift } = settings.terms;
+    let options = Options { session_order, clock_drift, stop: &stop, stage: &stage };
     // No time at all is no time even for histories so small that the search would not look at the clock.
     let verdict = if stop() { Verdict::Undecided(Reason::Stopped) } else { check(history, level, &options) };
     let ended = Instant::now();

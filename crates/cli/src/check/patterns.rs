@@ -82,7 +82,8 @@ fn told(history: &History, group: &Group, instance: &Instance) -> String {
     match instance {
         Instance::Read(fault) => {
             let evidence = Evidence::Read(*fault);
-            explain(history, &Counterexample { anomaly: group.anomaly, evidence }).steps.join(" ")
+            let steps = explain(history, &Counterexample { anomaly: group.anomaly, evidence }).steps;
+            steps.into_iter().map(|sentence| sentence.text).collect::<Vec<_>>().join(" ")
         }
         Instance::Cycle(txns) => {
             let mut names: Vec<String> = txns.iter().take(MOST).map(|&txn| name(txn)).collect();

@@ -1,0 +1,319 @@
+//! Guess an order of commits, find where it is wrong, repair; in rounds.
+//!
+//! A guess is wrong where the order of versions that it means closes cycles: in strongly connected parts of the graph. While
+//! such a part is large, the pairs of versions in it are compared with what is known ([`Clocks`]); pairs that can be in one order only are
+//! facts, and the next guess obeys them. Small parts are solved exactly, by themselves ([`region`]); if one has no solution, neither has
+//! the whole, and if it has, the next guess obeys that, as long as it fits: a part that turns out to be wrong in spite of it grows
+//! by those it is tangled with, and is solved anew. Parts only grow, so that this ends, at the latest with the whole history as one.
+
+use isonomy_solver::Budget;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::clocks::{Chains, Clocks, topological};
+use super::core::{Facts, Trace};
+use super::graph;
+use super::problem::{Lists, Problem};
+use super::region::{self, Answer};
+use super::{replay, simulate};
+use crate::chains::NONE;
+
+/// Parts of more nodes than this are first reduced by facts.
+const SMALL: usize = 600;
+/// The most bytes of clocks at a time.
+const CLOCK_BYTES: usize = 1 << 30;
+/// Facts are looked for as long as a pass over all chains takes at most so many steps.
+const CLOCK_WORK: usize = 200_000_000_000;
+
+/// How a problem came out.
+pub(crate) enum Decision {
+    /// An order of commits that shows that the level holds.
+    Order(Vec<u32>),
+    /// Transactions that violate the level by themselves.
+    Violated(Vec<u32>),
+    /// The caller stopped it.
+    Stopped,
+}
+
+/// What solving parts has shown so far.
+struct Regions {
+    /// The region of each transaction, or [`NONE`].
+    of: Vec<u32>,
+    all: Vec<Region>,
+}
+
+/// Transactions that were found tangled. A region that was merged into another is empty.
+#[derive(Default)]
+struct Region {
+    /// Those on cycles: of no other region.
+    core: Vec<u32>,
+    /// Those and the writers of what they read: these may be of other regions too.
+    members: Vec<u32>,
+    /// The order of versions of its core, among each other and with the others': pairs.
+    pairs: Vec<(u32, u32)>,
+}
+
+/// Decides a problem whose known edges may have cycles. `seed` is an order of all transactions near which a solution may be.
+pub(crate) fn decide(
+    problem: &Problem,
+    seed: &[u32],
+    part: &dyn Fn(&[u32]) -> Problem,
+    stop: &dyn Fn() -> bool,
+) -> Decision {
+    let mut rank = vec![0u32; seed.len()];
+    for (at, &txn) in seed.iter().enumerate() {
+        rank[txn as usize] = at as u32;
+    }
+    let known = graph::known(problem);
+    let chains = Chains::of(problem);
+    let mut facts = Facts::default();
+    let mut fact_graph = graph::ordered(problem, known.len(), &[]);
+    let mut topological_order = match topological(&[&known]) {
+        Some(order) => order,
+        None => {
+            let cycle = graph::short_cycle(&[&known]);
+            return Decision::Violated(graph::cycle_transactions(problem, &cycle));
+        }
+    };
+    let mut regions = Regions { of: vec![NONE; seed.len()], all: Vec::new() };
+    let mut seek_facts = clocks_are_affordable(&known, &chains);
+    for round in 0.. {
+        if stop() {
+            return Decision::Stopped;
+        }
+        let assumed: Vec<(u32, u32)> = regions.all.iter().flat_map(|region| &region.pairs).copied().collect();
+        let mut obeyed = facts.pairs.clone();
+        obeyed.extend_from_slice(&assumed);
+        let order = simulate::simulate(problem, &rank, &obeyed);
+        let complete = order.len() == seed.len();
+        if complete && replay::holds(problem, &order) {
+            return Decision::Order(order);
+        }
+        let mut neighbours: Vec<(u32, u32)>;
+        let components = if complete {
+            for (at, &txn) in order.iter().enumerate() {
+                rank[txn as usize] = at as u32;
+            }
+            let next = graph::next_versions(problem, &order);
+            let full = graph::full(problem, &next);
+            let after = next.iter().enumerate().take(problem.written() as usize);
+            neighbours = after.filter(|(_, after)| **after != NONE).map(|(v, &after)| (v as u32, after)).collect();
+            let components = graph::components(&[&full]);
+            if components.is_empty() {
+                // The order of versions is right; that of the commits must be brought in line with it.
+                let order = topological(&[&full]).expect("there is no cycle");
+                let commits = order.into_iter().filter(|&node| is_commit(problem, node));
+                return Decision::Order(commits.map(|node| problem.rules.txn(node)).collect());
+            }
+            components
+        } else {
+            // What the regions assume contradicts itself.
+            let assumed = graph::ordered(problem, known.len(), &assumed);
+            neighbours = obeyed;
+            graph::components(&[&known, &fact_graph, &assumed])
+        };
+        neighbours.extend_from_slice(&problem.listed);
+        let suspects = suspects(problem, known.len(), &neighbours, &components);
+        if seek_facts && complete && components.iter().any(|component| component.len() > SMALL) {
+            let before = facts.pairs.len();
+            let graphs = [&known, &fact_graph];
+            if let Some((one, other)) =
+                find_facts(problem, &chains, &graphs, &topological_order, &suspects, round, &mut facts)
+            {
+                return Decision::Violated(Trace::new(problem, &known, &facts, &topological_order).pair(one, other));
+            }
+            if facts.pairs.len() > before {
+                fact_graph = graph::ordered(problem, known.len(), &facts.pairs);
+                match topological(&[&known, &fact_graph]) {
+                    Some(order) => topological_order = order,
+                    None => {
+                        let cycle = graph::short_cycle(&[&known, &fact_graph]);
+                        let trace = Trace::new(problem, &known, &facts, &topological_order);
+                        return Decision::Violated(trace.cycle(&cycle));
+                    }
+                }
+                continue;
+            }
+            seek_facts = false;
+        }
+        let by_version = Lists::new(problem.written() as usize, |add| {
+            facts.pairs.iter().for_each(|&(before, after)| add(before, after));
+        });
+        let mut writers: Vec<Vec<u32>> = vec![Vec::new(); components.len()];
+        for suspect in &suspects {
+            // Whoever read a version has to do with its writer, even if that is on no cycle.
+            let both = [suspect.one, suspect.other].map(|version| problem.writer[version as usize]);
+            writers[suspect.component as usize].extend(both);
+        }
+        for (component, writers) in components.iter().zip(writers) {
+            let Region { core, members, .. } = regions.grow(transactions(problem, component), writers);
+            let part = part(&members);
+            let rank = |txn: u32| rank[members[txn as usize] as usize];
+            let local = local_facts(problem, &by_version, &members, &part);
+            let mut budget = Budget::unlimited().with_stop(stop);
+            match region::solve(&part, &local, &rank, &mut budget) {
+                Answer::Order(order) => regions.settle(problem, core, members, &order),
+                Answer::Refuted(_) if local.is_empty() => return Decision::Violated(members),
+                Answer::Refuted(_) => {
+                    let trace = Trace::new(problem, &known, &facts, &topological_order);
+                    return Decision::Violated(trace.region(&members));
+                }
+                Answer::Stopped => return Decision::Stopped,
+            }
+        }
+    }
+    unreachable!("regions grow until one is solved or refuted")
+}
+
+/// The facts between versions of some transactions, in the numbers of the problem that these make by themselves.
+fn local_facts(problem: &Problem, by_version: &Lists, members: &[u32], part: &Problem) -> Vec<(u32, u32)> {
+    let mut local = Vec::new();
+    let inside = |version: u32| members.binary_search(&problem.writer[version as usize]).ok();
+    for (index, &txn) in members.iter().enumerate() {
+        for (at, version) in problem.versions_by(txn).enumerate() {
+            for &after in by_version.of(version) {
+                if let Some(later) = inside(after) {
+                    // A transaction has all its versions in every problem that it is part of, in the same order.
+                    let number = after - problem.versions_by(problem.writer[after as usize]).start;
+                    let before = part.versions_by(index as u32).start + at as u32;
+                    local.push((before, part.versions_by(later as u32).start + number));
+                }
+            }
+        }
+    }
+    local
+}
+
+fn clocks_are_affordable(known: &Lists, chains: &Chains) -> bool {
+    (known.len() + known.items().len()).saturating_mul(chains.count) <= CLOCK_WORK
+}
+
+fn is_commit(problem: &Problem, node: u32) -> bool {
+    let rules = problem.rules;
+    node < rules.nodes(problem.count()) && node == rules.commit(rules.txn(node))
+}
+
+/// The transactions of some nodes, ascending.
+pub(crate) fn transactions(problem: &Problem, nodes: &[u32]) -> Vec<u32> {
+    let of_transactions = problem.rules.nodes(problem.count());
+    let mut txns: Vec<u32> =
+        nodes.iter().filter(|&&node| node < of_transactions).map(|&node| problem.rules.txn(node)).collect();
+    txns.sort_unstable();
+    txns.dedup();
+    txns
+}
+
+/// Neighbouring versions whose order takes part in a cycle.
+struct Suspect {
+    one: u32,
+    other: u32,
+    component: u32,
+}
+
+/// For each component those of some pairs of versions that have an edge in it. A pair may have to do with several.
+fn suspects(problem: &Problem, nodes: usize, pairs: &[(u32, u32)], components: &[Vec<u32>]) -> Vec<Suspect> {
+    let mut component = vec![NONE; nodes];
+    for (index, members) in components.iter().enumerate() {
+        members.iter().for_each(|&node| component[node as usize] = index as u32);
+    }
+    let mut suspects = Vec::new();
+    for &(one, other) in pairs {
+        let mut last = NONE;
+        graph::ordered_edges(problem, one, other, &mut |from, to| {
+            let component =
+                if component[from as usize] == component[to as usize] { component[to as usize] } else { NONE };
+            if component != NONE && component != last {
+                suspects.push(Suspect { one, other, component });
+                last = component;
+            }
+        });
+    }
+    suspects
+}
+
+/// Adds the facts among some pairs; returns a pair that cannot be in either order.
+fn find_facts(
+    problem: &Problem,
+    chains: &Chains,
+    graphs: &[&Lists],
+    order: &[u32],
+    suspects: &[Suspect],
+    round: u32,
+    facts: &mut Facts,
+) -> Option<(u32, u32)> {
+    let width = (CLOCK_BYTES / 8 / graphs[0].len().max(1)).clamp(1, chains.count.max(1));
+    // For each pair whether the first cannot precede the second, and the second not the first.
+    let mut excluded = vec![(false, false); suspects.len()];
+    for first in (0..chains.count).step_by(width) {
+        let width = width.min(chains.count - first);
+        let clocks = Clocks::new(problem, graphs, order, chains, first, width);
+        for (&Suspect { one, other, .. }, excluded) in suspects.iter().zip(&mut excluded) {
+            if clocks.keeps(chains, problem.writer[other as usize]) {
+                excluded.0 = clocks.excludes(problem, chains, one, other);
+            }
+            if clocks.keeps(chains, problem.writer[one as usize]) {
+                excluded.1 = clocks.excludes(problem, chains, other, one);
+            }
+        }
+    }
+    let mut already: FxHashSet<(u32, u32)> = facts.pairs.iter().copied().collect();
+    for (&Suspect { one, other, .. }, &excluded) in suspects.iter().zip(&excluded) {
+        let fact = match excluded {
+            (true, true) => return Some((one, other)),
+            (true, false) => (other, one),
+            (false, true) => (one, other),
+            (false, false) => continue,
+        };
+        if already.insert(fact) {
+            facts.pairs.push(fact);
+            facts.rounds.push(round);
+        }
+    }
+    None
+}
+
+impl Regions {
+    /// A region of transactions that are tangled and others that they have to do with, and of all regions that the former are of.
+    fn grow(&mut self, tangled: Vec<u32>, others: Vec<u32>) -> Region {
+        let mut core = tangled;
+        let mut members = others;
+        for at in 0..core.len() {
+            let region = self.of[core[at] as usize];
+            if region != NONE {
+                let region = std::mem::take(&mut self.all[region as usize]);
+                region.core.iter().for_each(|&txn| self.of[txn as usize] = NONE);
+                core.extend(region.core);
+                members.extend(region.members);
+            }
+        }
+        members.extend_from_slice(&core);
+        for txns in [&mut core, &mut members] {
+            txns.sort_unstable();
+            txns.dedup();
+        }
+        Region { core, members, pairs: Vec::new() }
+    }
+
+    /// Keeps the order of commits that was found for a region, given by indices into its members.
+    fn settle(&mut self, problem: &Problem, core: Vec<u32>, members: Vec<u32>, order: &[u32]) {
+        let region = self.all.len() as u32;
+        core.iter().for_each(|&txn| self.of[txn as usize] = region);
+        // For each key the last version of the core, and those of others since.
+        let mut last: FxHashMap<u32, (u32, Vec<u32>)> = FxHashMap::default();
+        let mut pairs = Vec::new();
+        for &index in order {
+            let txn = members[index as usize];
+            let in_core = self.of[txn as usize] == region;
+            for version in problem.versions_by(txn) {
+                let (before, since) = last.entry(problem.key[version as usize]).or_insert((NONE, Vec::new()));
+                pairs.extend((*before != NONE).then_some((*before, version)));
+                if in_core {
+                    pairs.extend(since.drain(..).map(|other| (other, version)));
+                    *before = version;
+                } else {
+                    since.push(version);
+                }
+            }
+        }
+        self.all.push(Region { core, members, pairs });
+    }
+}

@@ -1,0 +1,125 @@
+//! What a violation is called: the strongest claim that its transactions support, that is, the anomaly that the weakest level forbids.
+
+use isonomy_history::{Event, History, Key, TxnId};
+use isonomy_solver::Budget;
+
+use super::refute::violates;
+use super::rules::Rules;
+use crate::anomaly::Anomaly;
+use crate::level::IsolationLevel as L;
+use crate::verdict::{Case, Edge, Evidence, Party, Why};
+
+/// The name of a violation of a level by some transactions that violate it by themselves.
+pub(crate) fn name(
+    history: &History,
+    level: L,
+    rules: Rules,
+    txns: &[TxnId],
+    evidence: &Evidence,
+    budget: &mut Budget<'_>,
+) -> Anomaly {
+    let still = |level: L, budget: &mut Budget<'_>| {
+        let weaker = Rules { session_order: rules.session_order, ..Rules::of(level, true, 0) };
+        violates(history, weaker, txns, budget).unwrap_or(false)
+    };
+    if level == L::Prefix || still(L::Prefix, budget) {
+        return Anomaly::LongFork;
+    }
+    // Adya's and session-less snapshot isolation differ from it in session order alone, which the rules have by now.
+    let is_snapshot = !rules.needs_times() && !rules.one_node;
+    if is_snapshot || still(L::SnapshotIsolation, budget) {
+        return if lost_update(history, txns) {
+            Anomaly::LostUpdate
+        } else if anti_dependencies(evidence) <= 1 {
+            Anomaly::ReadSkew
+        } else {
+            Anomaly::GSib
+        };
+    }
+    match level {
+        L::Serializable => serialization(history, txns, evidence),
+        L::StrictSerializable if still(L::Serializable, budget) => serialization(history, txns, evidence),
+        L::StrictSerializable => Anomaly::RealTimeViolation,
+        L::StrongSi => {
+            let generalized = Rules { real_begins: false, ..rules };
+            match violates(history, generalized, txns, budget) {
+                Some(false) => Anomaly::StaleSnapshot,
+                _ => Anomaly::CommitOrderInversion,
+            }
+        }
+        _ => Anomaly::CommitOrderInversion,
+    }
+}
+
+/// Two that read a version of a key and both write the key.
+fn lost_update(history: &History, txns: &[TxnId]) -> bool {
+    let derived = history.derived();
+    let updates = |txn: TxnId| -> Vec<(Key, Party)> {
+        let reads = derived.reads(txn).iter().filter_map(|read| Some((read.key()?, read.from())));
+        reads.filter(|(key, _)| derived.writes(txn).binary_search(key).is_ok()).collect()
+    };
+    let mut all: Vec<(Key, Party, TxnId)> =
+        txns.iter().flat_map(|&txn| updates(txn).into_iter().map(move |(key, from)| (key, from, txn))).collect();
+    all.sort_unstable();
+    all.dedup();
+    all.windows(2).any(|pair| (pair[0].0, pair[0].1) == (pair[1].0, pair[1].1))
+}
+
+fn cycles(evidence: &Evidence) -> Vec<&[Edge]> {
+    match evidence {
+        Evidence::Read(_) => Vec::new(),
+        Evidence::Cycle(edges) => vec![edges],
+        Evidence::Refutation(refutation) => refutation
+            .cases
+            .iter()
+            .filter_map(|case| match case {
+                Case::Closed(edges) => Some(edges.as_slice()),
+                Case::Split { .. } => None,
+            })
+            .collect(),
+    }
+}
+
+/// The most anti-dependencies that a cycle has.
+fn anti_dependencies(evidence: &Evidence) -> usize {
+    let count = |edges: &[Edge]| edges.iter().filter(|edge| matches!(edge.why, Why::AntiDependency { .. })).count();
+    cycles(evidence).into_iter().map(count).max().unwrap_or(0)
+}
+
+/// Snapshot isolation holds, serializability does not.
+fn serialization(history: &History, txns: &[TxnId], evidence: &Evidence) -> Anomaly {
+    // Whether an anti-dependency is by a range that missed a key.
+    let missed_row = |edge: &Edge| {
+        let (Some(reader), Why::AntiDependency { key, .. }) = (edge.from, &edge.why) else { return false };
+        let name = history.key_name(*key);
+        let mut in_range = false;
+        let mut alone = false;
+        for event in history.events(reader) {
+            match event {
+                Event::Range { lo, hi, rows } if (lo..=hi).contains(&name) => {
+                    in_range |= !rows.iter().any(|&row| history.key_of(row) == *key);
+                }
+                Event::Read(value) => alone |= history.key_of(value) == *key,
+                _ => {}
+            }
+        }
+        in_range && !alone
+    };
+    if cycles(evidence).into_iter().flatten().any(missed_row) {
+        return Anomaly::Phantom;
+    }
+    let derived = history.derived();
+    let misses = |reader: TxnId, writer: TxnId| {
+        derived.reads(reader).iter().any(|read| {
+            read.from() != Some(writer)
+                && read.key().is_some_and(|key| derived.writes(writer).binary_search(&key).is_ok())
+        })
+    };
+    let skewed = |&a: &TxnId, &b: &TxnId| a != b && misses(a, b) && misses(b, a);
+    let writers: Vec<TxnId> = txns.iter().copied().filter(|&txn| !derived.writes(txn).is_empty()).collect();
+    if writers.iter().any(|a| writers.iter().any(|b| skewed(a, b))) {
+        Anomaly::WriteSkew
+    } else {
+        Anomaly::SerializationCycle
+    }
+}
