@@ -18,7 +18,7 @@ use super::{replay, simulate};
 use crate::chains::NONE;
 
 /// Parts of more nodes than this are first reduced by facts.
-const SMALL: usize = 600;
+const SMALL: usize = 4000;
 /// The most bytes of clocks at a time.
 const CLOCK_BYTES: usize = 1 << 30;
 /// Facts are looked for as long as a pass over all chains takes at most so many steps.
@@ -121,7 +121,10 @@ pub(crate) fn decide(
             {
                 return Decision::Violated(Trace::new(problem, &known, &facts, &topological_order).pair(one, other));
             }
-            if facts.pairs.len() > before {
+            let found = facts.pairs.len() - before;
+            // When there is little left to be found so, searching is quicker.
+            seek_facts = found * 16 >= suspects.len();
+            if found > 0 {
                 fact_graph = graph::ordered(problem, known.len(), &facts.pairs);
                 match topological(&[&known, &fact_graph]) {
                     Some(order) => topological_order = order,
@@ -133,7 +136,6 @@ pub(crate) fn decide(
                 }
                 continue;
             }
-            seek_facts = false;
         }
         let by_version = Lists::new(problem.written() as usize, |add| {
             facts.pairs.iter().for_each(|&(before, after)| add(before, after));

@@ -30,7 +30,7 @@ pub(crate) fn name(
     if is_snapshot || still(L::SnapshotIsolation, budget) {
         return if lost_update(history, txns) {
             Anomaly::LostUpdate
-        } else if anti_dependencies(evidence) <= 1 {
+        } else if cycles(evidence).into_iter().all(reads_alone) {
             Anomaly::ReadSkew
         } else {
             Anomaly::GSib
@@ -80,10 +80,11 @@ fn cycles(evidence: &Evidence) -> Vec<&[Edge]> {
     }
 }
 
-/// The most anti-dependencies that a cycle has.
-fn anti_dependencies(evidence: &Evidence) -> usize {
-    let count = |edges: &[Edge]| edges.iter().filter(|edge| matches!(edge.why, Why::AntiDependency { .. })).count();
-    cycles(evidence).into_iter().map(count).max().unwrap_or(0)
+/// Whether at most one anti-dependency is in a cycle, and whoever missed a write *read* what came of it, and did not overwrite it.
+fn reads_alone(edges: &[Edge]) -> bool {
+    let mut missed = (0..edges.len()).filter(|&at| matches!(edges[at].why, Why::AntiDependency { .. }));
+    let entered = missed.next().map(|at| &edges[(at + edges.len() - 1) % edges.len()].why);
+    missed.next().is_none() && !matches!(entered, Some(Why::Assumed(_) | Why::Version(_)))
 }
 
 /// Snapshot isolation holds, serializability does not.
