@@ -3,6 +3,7 @@
 use isonomy_history::{FaultKind, History, TxnId};
 
 use crate::anomaly::Anomaly;
+use crate::frontier;
 use crate::level::IsolationLevel;
 use crate::saturation::{self, Outcome, Saturated};
 use crate::trace;
@@ -15,6 +16,8 @@ pub struct Options<'a> {
     pub session_order: bool,
     /// By how many nanoseconds clocks may differ.
     pub clock_drift: i64,
+    /// What decides the strong levels.
+    pub engine: Engine,
     /// Asked now and then; when it says true, the verdict is undecided.
     pub stop: &'a (dyn Fn() -> bool + Sync),
     /// Told of each stage as it begins.
@@ -23,8 +26,18 @@ pub struct Options<'a> {
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Options { session_order: true, clock_drift: 0, stop: &|| false, stage: &|_| {} }
+        Options { session_order: true, clock_drift: 0, engine: Engine::default(), stop: &|| false, stage: &|_| {} }
     }
+}
+
+/// What decides the strong levels, from prefix up. The weak ones have one way only.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Engine {
+    /// Constraints between transactions, and a solver.
+    #[default]
+    Polygraph,
+    /// A search through frontiers: see [`frontier`].
+    Frontier,
 }
 
 /// A stage of a check.
@@ -34,6 +47,8 @@ pub enum Stage {
     Reads,
     /// Inferring an order of commits.
     Saturate,
+    /// Searching for an order.
+    Search,
     /// Making the counterexample small and finding reasons.
     Explain,
 }
@@ -44,6 +59,7 @@ impl Stage {
         match self {
             Stage::Reads => "reads",
             Stage::Saturate => "saturate",
+            Stage::Search => "search",
             Stage::Explain => "explain",
         }
     }
@@ -64,9 +80,35 @@ pub fn check(history: &History, level: IsolationLevel, options: &Options<'_>) ->
         // Every stronger level implies causal, with or without session order as it has it.
         _ => match saturate(history, IsolationLevel::Causal, session_order, options) {
             violated @ Verdict::Violated(_) => violated,
-            _ => Verdict::Undecided(undecided(history, level)),
+            stopped @ Verdict::Undecided(Reason::Stopped) => stopped,
+            _ => match options.engine {
+                Engine::Polygraph => Verdict::Undecided(undecided(history, level)),
+                Engine::Frontier => search(history, level, options),
+            },
         },
     }
+}
+
+/// More frontiers than this are never visited: at some microseconds each it is minutes.
+const MOST_FRONTIERS: u64 = 100_000_000;
+
+fn search(history: &History, level: IsolationLevel, options: &Options<'_>) -> Verdict {
+    (options.stage)(Stage::Search);
+    let Options { session_order, clock_drift, stop, .. } = *options;
+    let settings =
+        frontier::Settings { session_order, clock_drift, stop, budget: MOST_FRONTIERS, ..Default::default() };
+    match frontier::decide(history, level, &settings) {
+        frontier::Outcome::Order(order) => Verdict::Holds(Witness { order }),
+        frontier::Outcome::Violated => refuted_by_search(history, level, options),
+        frontier::Outcome::Stopped => Verdict::Undecided(Reason::Stopped),
+        frontier::Outcome::NoTimes => Verdict::Undecided(Reason::NoTimes),
+    }
+}
+
+/// The search says that a level is violated and cannot say why. The counterexample is to come from the other engine; until there is one,
+/// nothing is claimed.
+fn refuted_by_search(_history: &History, _level: IsolationLevel, _options: &Options<'_>) -> Verdict {
+    Verdict::Undecided(Reason::NotBuilt)
 }
 
 fn undecided(history: &History, level: IsolationLevel) -> Reason {

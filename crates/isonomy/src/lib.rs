@@ -24,9 +24,9 @@ use std::io::{self, Read};
 use std::path::Path;
 
 pub use isonomy_checker::{
-    ANOMALIES, Anomaly, AnomalyInfo, Counterexample, Edge, Evidence, Explanation, IsolationLevel, Options, Participant,
-    Party, Reason, Stage, Step, UnknownAnomaly, UnknownLevel, Verdict, Why, Witness, certify, check, explain, oracle,
-    patterns, report,
+    ANOMALIES, Anomaly, AnomalyInfo, Counterexample, Edge, Engine, Evidence, Explanation, IsolationLevel, Options,
+    Participant, Party, Reason, Stage, Step, UnknownAnomaly, UnknownLevel, Verdict, Why, Witness, certify, check,
+    explain, frontier, oracle, patterns, report,
 };
 pub use isonomy_history::formats::{self, Format, ReadError, ReadOptions};
 pub use isonomy_history::{

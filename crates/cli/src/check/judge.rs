@@ -42,6 +42,7 @@ pub(crate) fn judge(history: &History, level: IsolationLevel, settings: &Setting
         clock_drift: settings.clock_drift,
         stop: &stop,
         stage: &stage,
+        ..Options::default()
     };
     // No time at all is no time even for histories so small that the search would not look at the clock.
     let verdict = if stop() { Verdict::Undecided(Reason::Stopped) } else { check(history, level, &options) };
