@@ -3,6 +3,7 @@
 use isonomy_history::{FaultKind, History, TxnId};
 
 use crate::anomaly::Anomaly;
+use crate::frontier;
 use crate::level::IsolationLevel;
 use crate::order::likely_order;
 use crate::polygraph::{self, Question};
@@ -17,6 +18,8 @@ pub struct Options<'a> {
     pub session_order: bool,
     /// By how many nanoseconds clocks may differ.
     pub clock_drift: i64,
+    /// What decides the strong levels.
+    pub engine: Engine,
     /// Asked now and then; when it says true, the verdict is undecided.
     pub stop: &'a (dyn Fn() -> bool + Sync),
     /// Told of each stage as it begins.
@@ -25,8 +28,18 @@ pub struct Options<'a> {
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Options { session_order: true, clock_drift: 0, stop: &|| false, stage: &|_| {} }
+        Options { session_order: true, clock_drift: 0, engine: Engine::default(), stop: &|| false, stage: &|_| {} }
     }
+}
+
+/// What decides the strong levels, from prefix up. The weak ones have one way only.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Engine {
+    /// Constraints between transactions, and a solver.
+    #[default]
+    Polygraph,
+    /// A search through frontiers: see [`frontier`].
+    Frontier,
 }
 
 /// A stage of a check.
@@ -40,6 +53,8 @@ pub enum Stage {
     Guess,
     /// Repairing the guess, and searching where that is not enough.
     Solve,
+    /// Searching for an order.
+    Search,
     /// Making the counterexample small and finding reasons.
     Explain,
 }
@@ -52,6 +67,7 @@ impl Stage {
             Stage::Saturate => "saturate",
             Stage::Guess => "guess",
             Stage::Solve => "solve",
+            Stage::Search => "search",
             Stage::Explain => "explain",
         }
     }
@@ -72,12 +88,37 @@ pub fn check(history: &History, level: IsolationLevel, options: &Options<'_>) ->
             saturate(history, level, session_order, options)
         }
         IsolationLevel::Linearizable => Verdict::Undecided(Reason::NotBuilt),
-        _ => search(history, level, session_order, options),
+        _ => match options.engine {
+            Engine::Polygraph => by_polygraph(history, level, session_order, options),
+            Engine::Frontier => by_frontiers(history, level, session_order, options),
+        },
+    }
+}
+
+/// More frontiers than this are never visited: at some microseconds each it is minutes.
+const MOST_FRONTIERS: u64 = 100_000_000;
+
+fn by_frontiers(history: &History, level: IsolationLevel, session_order: bool, options: &Options<'_>) -> Verdict {
+    (options.stage)(Stage::Search);
+    let Options { clock_drift, stop, .. } = *options;
+    let settings =
+        frontier::Settings { session_order, clock_drift, stop, budget: MOST_FRONTIERS, ..Default::default() };
+    match frontier::decide(history, level, &settings) {
+        frontier::Outcome::Order(order) => Verdict::Holds(Witness { order }),
+        // The search knows that, and not why.
+        frontier::Outcome::Violated => match by_polygraph(history, level, session_order, options) {
+            Verdict::Holds(_) => {
+                panic!("two engines disagree on {level}: one found an order, the other that there is none")
+            }
+            verdict => verdict,
+        },
+        frontier::Outcome::Stopped => Verdict::Undecided(Reason::Stopped),
+        frontier::Outcome::NoTimes => Verdict::Undecided(Reason::NoTimes),
     }
 }
 
 /// Decides a level that asks for an order of versions.
-fn search(history: &History, level: IsolationLevel, session_order: bool, options: &Options<'_>) -> Verdict {
+fn by_polygraph(history: &History, level: IsolationLevel, session_order: bool, options: &Options<'_>) -> Verdict {
     (options.stage)(Stage::Guess);
     let question = Question::new(history, level, session_order, options.clock_drift);
     let likely = likely_order(history).order;

@@ -19,6 +19,7 @@
 //! re-checked by [`certify`](certify::certify), which shares no code with the search.
 
 pub mod certify;
+pub mod frontier;
 pub mod oracle;
 pub mod report;
 
@@ -35,7 +36,7 @@ mod trace;
 mod verdict;
 
 pub use anomaly::{ANOMALIES, Anomaly, AnomalyInfo, UnknownAnomaly};
-pub use check::{Options, Stage, check};
+pub use check::{Engine, Options, Stage, check};
 pub use explain::{Explanation, Participant, Sentence, explain};
 pub use level::{IsolationLevel, Terms, UnknownLevel};
 pub use verdict::{Case, Counterexample, Edge, End, Evidence, Party, Reason, Refutation, Step, Verdict, Why, Witness};

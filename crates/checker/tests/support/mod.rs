@@ -1,11 +1,14 @@
-//! What tests of the checker share: a short notation, every small history, and random ones.
+//! What tests of the checker share: a short notation, every small history, random ones and hard ones, and the definition of the strong
+//! levels for an order that is given.
 
 #![allow(dead_code, reason = "each test binary uses its own part of this")]
 
 pub(crate) mod enumerate;
 pub(crate) mod graph;
+pub(crate) mod hardness;
 pub(crate) mod notation;
 pub(crate) mod random;
+pub(crate) mod replay;
 
 use isonomy_history::{History, Outcome};
 

@@ -37,7 +37,7 @@ pub(crate) fn judge(history: &History, level: IsolationLevel, settings: &Setting
     let begun: Mutex<Vec<(Stage, Instant)>> = Mutex::new(Vec::new());
     let stage = |stage| begun.lock().expect("no thread panics with the lock").push((stage, Instant::now()));
     let Terms { session_order, clock_drift } = settings.terms;
-    let options = Options { session_order, clock_drift, stop: &stop, stage: &stage };
+    let options = Options { session_order, clock_drift, stop: &stop, stage: &stage, ..Options::default() };
     // No time at all is no time even for histories so small that the search would not look at the clock.
     let verdict = if stop() { Verdict::Undecided(Reason::Stopped) } else { check(history, level, &options) };
     let ended = Instant::now();
