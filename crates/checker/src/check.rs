@@ -20,15 +20,27 @@ pub struct Options<'a> {
     pub clock_drift: i64,
     /// What decides the strong levels.
     pub engine: Engine,
+    /// What the engine of constraints does without.
+    pub ablation: Ablation,
     /// Asked now and then; when it says true, the verdict is undecided.
     pub stop: &'a (dyn Fn() -> bool + Sync),
     /// Told of each stage as it begins.
     pub stage: &'a (dyn Fn(Stage) + Sync),
+    /// Told of what was counted, by name.
+    pub counted: &'a (dyn Fn(&'static str, u64) + Sync),
 }
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Options { session_order: true, clock_drift: 0, engine: Engine::default(), stop: &|| false, stage: &|_| {} }
+        Options {
+            session_order: true,
+            clock_drift: 0,
+            engine: Engine::default(),
+            ablation: Ablation::default(),
+            stop: &|| false,
+            stage: &|_| {},
+            counted: &|_, _| {},
+        }
     }
 }
 
@@ -40,6 +52,25 @@ pub enum Engine {
     Polygraph,
     /// A search through frontiers: see [`frontier`].
     Frontier,
+}
+
+/// Ingredients of [`Engine::Polygraph`] that can be left out, to see what each is worth. No verdict depends on them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ablation {
+    /// Guess an order of commits and repair it. Without, all constraints are made at once, as in the papers.
+    pub guess: bool,
+    /// Drop what reachability excludes.
+    pub prune: bool,
+    /// One constraint for each two transactions. Counts only without guessing.
+    pub coalesce: bool,
+    /// Who reads a version and writes the key comes right after it. Counts only without guessing.
+    pub rmw_inference: bool,
+}
+
+impl Default for Ablation {
+    fn default() -> Self {
+        Ablation { guess: true, prune: true, coalesce: true, rmw_inference: true }
+    }
 }
 
 /// A stage of a check.
@@ -106,12 +137,7 @@ fn by_frontiers(history: &History, level: IsolationLevel, session_order: bool, o
     match frontier::decide(history, level, &settings) {
         frontier::Outcome::Order(order) => Verdict::Holds(Witness { order }),
         // The search knows that, and not why.
-        frontier::Outcome::Violated => match by_polygraph(history, level, session_order, options) {
-            Verdict::Holds(_) => {
-                panic!("two engines disagree on {level}: one found an order, the other that there is none")
-            }
-            verdict => verdict,
-        },
+        frontier::Outcome::Violated => explained(by_polygraph(history, level, session_order, options), level),
         frontier::Outcome::Stopped => Verdict::Undecided(Reason::Stopped),
         frontier::Outcome::NoTimes => Verdict::Undecided(Reason::NoTimes),
     }
@@ -119,6 +145,9 @@ fn by_frontiers(history: &History, level: IsolationLevel, session_order: bool, o
 
 /// Decides a level that asks for an order of versions.
 fn by_polygraph(history: &History, level: IsolationLevel, session_order: bool, options: &Options<'_>) -> Verdict {
+    if !options.ablation.guess {
+        return by_constraints(history, level, session_order, options);
+    }
     (options.stage)(Stage::Guess);
     let question = Question::new(history, level, session_order, options.clock_drift);
     let likely = likely_order(history).order;
@@ -133,10 +162,34 @@ fn by_polygraph(history: &History, level: IsolationLevel, session_order: bool, o
         Verdict::Undecided(_) => likely,
     };
     (options.stage)(Stage::Solve);
-    match question.decide(&seed, options.stop, &|| (options.stage)(Stage::Explain)) {
+    match question.decide(&seed, options, &|| (options.stage)(Stage::Explain)) {
         polygraph::Outcome::Order(order) => Verdict::Holds(Witness { order }),
         polygraph::Outcome::Violated(counterexample) => Verdict::Violated(counterexample),
         polygraph::Outcome::Stopped => Verdict::Undecided(Reason::Stopped),
+    }
+}
+
+/// Decides such a level without guessing.
+fn by_constraints(history: &History, level: IsolationLevel, session_order: bool, options: &Options<'_>) -> Verdict {
+    (options.stage)(Stage::Solve);
+    let question = Question::new(history, level, session_order, options.clock_drift);
+    match question.by_constraints(options.ablation, options.stop, options.counted) {
+        polygraph::Answer::Order(order) => Verdict::Holds(Witness { order }),
+        polygraph::Answer::Stopped => Verdict::Undecided(Reason::Stopped),
+        polygraph::Answer::Violated => {
+            let options = Options { ablation: Ablation::default(), counted: &|_, _| {}, ..*options };
+            explained(by_polygraph(history, level, session_order, &options), level)
+        }
+    }
+}
+
+/// Evidence for what another way of deciding has found violated.
+fn explained(verdict: Verdict, level: IsolationLevel) -> Verdict {
+    match verdict {
+        Verdict::Holds(_) => {
+            panic!("two engines disagree on {level}: one found an order, the other that there is none")
+        }
+        verdict => verdict,
     }
 }
 

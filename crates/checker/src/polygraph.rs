@@ -9,10 +9,12 @@
 use isonomy_history::{History, TxnId};
 use isonomy_solver::Budget;
 
+use crate::check::{Ablation, Options};
 use crate::level::IsolationLevel;
 use crate::verdict::Counterexample;
 
 mod clocks;
+mod constraints;
 mod core;
 mod engine;
 mod graph;
@@ -25,7 +27,7 @@ mod rules;
 mod simulate;
 mod times;
 
-use engine::Decision;
+use engine::{Decision, Settings};
 use problem::Problem;
 use rules::Rules;
 pub(crate) use times::are_known as times_are_known;
@@ -39,6 +41,16 @@ pub(crate) enum Outcome {
     Order(Vec<TxnId>),
     /// What is wrong.
     Violated(Counterexample),
+    /// The caller stopped it.
+    Stopped,
+}
+
+/// How a level came out, without evidence of a violation.
+pub(crate) enum Answer {
+    /// An order of commits that shows that it holds.
+    Order(Vec<TxnId>),
+    /// There is none.
+    Violated,
     /// The caller stopped it.
     Stopped,
 }
@@ -62,6 +74,20 @@ impl<'h> Question<'h> {
         replay::holds(&self.problem, &self.local(order))
     }
 
+    /// Decides it without guessing.
+    pub(crate) fn by_constraints(
+        &self,
+        ablation: Ablation,
+        stop: &dyn Fn() -> bool,
+        counted: &dyn Fn(&'static str, u64),
+    ) -> Answer {
+        match constraints::decide(&self.problem, ablation, stop, counted) {
+            constraints::Answer::Order(order) => Answer::Order(self.global(&order)),
+            constraints::Answer::Violated => Answer::Violated,
+            constraints::Answer::Stopped => Answer::Stopped,
+        }
+    }
+
     fn local(&self, order: &[u32]) -> Vec<u32> {
         if self.problem.txns.len() == self.history.transaction_count() {
             return order.to_vec();
@@ -75,19 +101,20 @@ impl<'h> Question<'h> {
     }
 
     /// Decides it. `seed` is an order of all transactions that count near which a solution may be.
-    pub(crate) fn decide(&self, seed: &[u32], stop: &dyn Fn() -> bool, explains: &dyn Fn()) -> Outcome {
+    pub(crate) fn decide(&self, seed: &[u32], options: &Options<'_>, explains: &dyn Fn()) -> Outcome {
+        let stop = options.stop;
         let seed = self.local(seed);
         if !self.rules.session_order && self.history.sessions().len() < self.problem.txns.len() {
             // Sessions are seldom broken, and where they are not, they make the question easier.
             let rules = Rules { session_order: true, ..self.rules };
             let stricter = Problem::whole(self.history, rules);
-            match self.run(&stricter, &seed, stop) {
+            match self.run(&stricter, &seed, options) {
                 Decision::Order(order) => return Outcome::Order(self.global(&order)),
                 Decision::Stopped => return Outcome::Stopped,
                 Decision::Violated(_) => {}
             }
         }
-        match self.run(&self.problem, &seed, stop) {
+        match self.run(&self.problem, &seed, options) {
             Decision::Order(order) => Outcome::Order(self.global(&order)),
             Decision::Stopped => Outcome::Stopped,
             Decision::Violated(core) => {
@@ -97,9 +124,10 @@ impl<'h> Question<'h> {
         }
     }
 
-    fn run(&self, problem: &Problem, seed: &[u32], stop: &dyn Fn() -> bool) -> Decision {
+    fn run(&self, problem: &Problem, seed: &[u32], options: &Options<'_>) -> Decision {
         let part = |txns: &[u32]| Problem::part(self.history, problem.rules, self.global(txns));
-        engine::decide(problem, seed, &part, stop)
+        let settings = Settings { prune: options.ablation.prune, ..Settings::default() };
+        engine::decide(problem, seed, &part, settings, options.stop, options.counted)
     }
 
     /// Small evidence from transactions that violate the level by themselves.
@@ -110,5 +138,69 @@ impl<'h> Question<'h> {
         let evidence = refute::prove(history, rules, &txns, &mut Budget::unlimited().with_stop(stop))?;
         let anomaly = name::name(history, self.level, rules, &txns, &evidence, &mut budget);
         Some(Counterexample { anomaly, evidence })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use isonomy_history::HistoryBuilder;
+    use isonomy_workload::{HistorySpec, Preset};
+
+    use super::*;
+    use crate::order::likely_order;
+
+    /// Facts and searches, from good seeds and bad ones, are ways to one answer; and the transactions blamed for a violation are enough
+    /// for it.
+    #[test]
+    fn no_answer_depends_on_how_it_is_found() {
+        let levels = [IsolationLevel::Prefix, IsolationLevel::SnapshotIsolation, IsolationLevel::Serializable];
+        let presets = [Preset::A, Preset::C, Preset::BlindRw, Preset::GeneralWh, Preset::ListAppend];
+        let mut outcomes = [0; 2];
+        for seed in 1..=60 {
+            let preset = presets[seed as usize % presets.len()];
+            let store = ["causal", "prefix", "snapshot-isolation", "serializable"][seed as usize % 4];
+            let level = store.parse().expect("it is a store");
+            let mut spec = HistorySpec { transactions: 400, sessions: 8, level, seed, ..preset.spec() };
+            spec.workload.keys = spec.workload.keys.min(60 * seed);
+            let mut builder = HistoryBuilder::new();
+            spec.generate(&mut builder).expect("the specification is sound");
+            let history = builder.finish().expect("no value is written twice");
+            let good = likely_order(&history).order;
+            let mut bad = good.clone();
+            bad.sort_unstable_by_key(|&txn| txn.wrapping_mul(2_654_435_761));
+            for level in levels {
+                let question = Question::new(&history, level, seed % 7 != 0, 0);
+                let part = |txns: &[u32]| Problem::part(&history, question.rules, question.global(txns));
+                let mut answers = Vec::new();
+                for order in [&good, &bad] {
+                    for (prune, small) in [(true, 4000), (true, 0), (false, 0)] {
+                        let seed = question.local(order);
+                        let settings = Settings { prune, small };
+                        answers.push(
+                            match engine::decide(&question.problem, &seed, &part, settings, &|| false, &|_, _| {}) {
+                                Decision::Order(order) => {
+                                    assert!(replay::holds(&question.problem, &order), "{level}: the order is none");
+                                    true
+                                }
+                                Decision::Violated(core) => {
+                                    let core = question.global(&core);
+                                    let mut budget = Budget::unlimited();
+                                    let enough = refute::violates(&history, question.rules, &core, &mut budget);
+                                    assert_eq!(enough, Some(true), "{level}: {} are blamed", core.len());
+                                    false
+                                }
+                                Decision::Stopped => unreachable!("nobody stops it"),
+                            },
+                        );
+                    }
+                }
+                assert!(
+                    answers.iter().all(|&answer| answer == answers[0]),
+                    "{preset}, seed {seed}, {level}: {answers:?}"
+                );
+                outcomes[usize::from(answers[0])] += 1;
+            }
+        }
+        assert!(outcomes[0] > 30 && outcomes[1] > 30, "both outcomes occur: {outcomes:?}");
     }
 }

@@ -24,9 +24,9 @@ use std::io::{self, Read};
 use std::path::Path;
 
 pub use isonomy_checker::{
-    ANOMALIES, Anomaly, AnomalyInfo, Case, Counterexample, Edge, End, Engine, Evidence, Explanation, IsolationLevel,
-    Options, Participant, Party, Reason, Refutation, Sentence, Stage, Step, Terms, UnknownAnomaly, UnknownLevel,
-    Verdict, Why, Witness, certify, check, explain, frontier, oracle, patterns, report,
+    ANOMALIES, Ablation, Anomaly, AnomalyInfo, Case, Counterexample, Edge, End, Engine, Evidence, Explanation,
+    IsolationLevel, Options, Participant, Party, Reason, Refutation, Sentence, Stage, Step, Terms, UnknownAnomaly,
+    UnknownLevel, Verdict, Why, Witness, certify, check, explain, frontier, oracle, patterns, report,
 };
 pub use isonomy_history::formats::{self, Format, ReadError, ReadOptions};
 pub use isonomy_history::{

@@ -17,8 +17,21 @@ use super::region::{self, Answer};
 use super::{replay, simulate};
 use crate::chains::NONE;
 
-/// Parts of more nodes than this are first reduced by facts.
-const SMALL: usize = 4000;
+/// How to go about it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Settings {
+    /// Whether to look for facts.
+    pub(crate) prune: bool,
+    /// Parts of more nodes than this are first reduced by facts.
+    pub(crate) small: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings { prune: true, small: 4000 }
+    }
+}
+
 /// The most bytes of clocks at a time.
 const CLOCK_BYTES: usize = 1 << 30;
 /// Facts are looked for as long as a pass over all chains takes at most so many steps.
@@ -57,7 +70,9 @@ pub(crate) fn decide(
     problem: &Problem,
     seed: &[u32],
     part: &dyn Fn(&[u32]) -> Problem,
+    settings: Settings,
     stop: &dyn Fn() -> bool,
+    counted: &dyn Fn(&'static str, u64),
 ) -> Decision {
     let mut rank = vec![0u32; seed.len()];
     for (at, &txn) in seed.iter().enumerate() {
@@ -75,11 +90,13 @@ pub(crate) fn decide(
         }
     };
     let mut regions = Regions { of: vec![NONE; seed.len()], all: Vec::new() };
-    let mut seek_facts = clocks_are_affordable(&known, &chains);
+    let mut seek_facts = settings.prune && clocks_are_affordable(&known, &chains);
+    let mut searched = 0;
     for round in 0.. {
         if stop() {
             return Decision::Stopped;
         }
+        counted("rounds", u64::from(round) + 1);
         let assumed: Vec<(u32, u32)> = regions.all.iter().flat_map(|region| &region.pairs).copied().collect();
         let mut obeyed = facts.pairs.clone();
         obeyed.extend_from_slice(&assumed);
@@ -113,7 +130,7 @@ pub(crate) fn decide(
         };
         neighbours.extend_from_slice(&problem.listed);
         let suspects = suspects(problem, known.len(), &neighbours, &components);
-        if seek_facts && complete && components.iter().any(|component| component.len() > SMALL) {
+        if seek_facts && complete && components.iter().any(|component| component.len() > settings.small) {
             let before = facts.pairs.len();
             let graphs = [&known, &fact_graph];
             if let Some((one, other)) =
@@ -122,6 +139,7 @@ pub(crate) fn decide(
                 return Decision::Violated(Trace::new(problem, &known, &facts, &topological_order).pair(one, other));
             }
             let found = facts.pairs.len() - before;
+            counted("facts", facts.pairs.len() as u64);
             // When there is little left to be found so, searching is quicker.
             seek_facts = found * 16 >= suspects.len();
             if found > 0 {
@@ -146,6 +164,8 @@ pub(crate) fn decide(
             let both = [suspect.one, suspect.other].map(|version| problem.writer[version as usize]);
             writers[suspect.component as usize].extend(both);
         }
+        searched += components.len() as u64;
+        counted("parts_searched", searched);
         for (component, writers) in components.iter().zip(writers) {
             let Region { core, members, .. } = regions.grow(transactions(problem, component), writers);
             let part = part(&members);
