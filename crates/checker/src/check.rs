@@ -82,7 +82,11 @@ pub enum Stage {
     Saturate,
     /// Trying an order that is likely.
     Guess,
-    /// Repairing the guess, and searching where that is not enough.
+    /// Making constraints.
+    Constrain,
+    /// Finding what reachability excludes.
+    Prune,
+    /// Searching where that is not enough.
     Solve,
     /// Searching for an order.
     Search,
@@ -97,6 +101,8 @@ impl Stage {
             Stage::Reads => "reads",
             Stage::Saturate => "saturate",
             Stage::Guess => "guess",
+            Stage::Constrain => "constrain",
+            Stage::Prune => "prune",
             Stage::Solve => "solve",
             Stage::Search => "search",
             Stage::Explain => "explain",
@@ -161,8 +167,7 @@ fn by_polygraph(history: &History, level: IsolationLevel, session_order: bool, o
         Verdict::Holds(witness) => witness.order.into_iter().map(|txn| txn.0).collect(),
         Verdict::Undecided(_) => likely,
     };
-    (options.stage)(Stage::Solve);
-    match question.decide(&seed, options, &|| (options.stage)(Stage::Explain)) {
+    match question.decide(&seed, options) {
         polygraph::Outcome::Order(order) => Verdict::Holds(Witness { order }),
         polygraph::Outcome::Violated(counterexample) => Verdict::Violated(counterexample),
         polygraph::Outcome::Stopped => Verdict::Undecided(Reason::Stopped),
@@ -171,9 +176,9 @@ fn by_polygraph(history: &History, level: IsolationLevel, session_order: bool, o
 
 /// Decides such a level without guessing.
 fn by_constraints(history: &History, level: IsolationLevel, session_order: bool, options: &Options<'_>) -> Verdict {
-    (options.stage)(Stage::Solve);
+    (options.stage)(Stage::Constrain);
     let question = Question::new(history, level, session_order, options.clock_drift);
-    match question.by_constraints(options.ablation, options.stop, options.counted) {
+    match question.by_constraints(options) {
         polygraph::Answer::Order(order) => Verdict::Holds(Witness { order }),
         polygraph::Answer::Stopped => Verdict::Undecided(Reason::Stopped),
         polygraph::Answer::Violated => {

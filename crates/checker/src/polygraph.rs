@@ -9,7 +9,7 @@
 use isonomy_history::{History, TxnId};
 use isonomy_solver::Budget;
 
-use crate::check::{Ablation, Options};
+use crate::check::{Options, Stage};
 use crate::level::IsolationLevel;
 use crate::verdict::Counterexample;
 
@@ -75,13 +75,8 @@ impl<'h> Question<'h> {
     }
 
     /// Decides it without guessing.
-    pub(crate) fn by_constraints(
-        &self,
-        ablation: Ablation,
-        stop: &dyn Fn() -> bool,
-        counted: &dyn Fn(&'static str, u64),
-    ) -> Answer {
-        match constraints::decide(&self.problem, ablation, stop, counted) {
+    pub(crate) fn by_constraints(&self, options: &Options<'_>) -> Answer {
+        match constraints::decide(&self.problem, options) {
             constraints::Answer::Order(order) => Answer::Order(self.global(&order)),
             constraints::Answer::Violated => Answer::Violated,
             constraints::Answer::Stopped => Answer::Stopped,
@@ -101,7 +96,7 @@ impl<'h> Question<'h> {
     }
 
     /// Decides it. `seed` is an order of all transactions that count near which a solution may be.
-    pub(crate) fn decide(&self, seed: &[u32], options: &Options<'_>, explains: &dyn Fn()) -> Outcome {
+    pub(crate) fn decide(&self, seed: &[u32], options: &Options<'_>) -> Outcome {
         let stop = options.stop;
         let seed = self.local(seed);
         if !self.rules.session_order && self.history.sessions().len() < self.problem.txns.len() {
@@ -118,7 +113,7 @@ impl<'h> Question<'h> {
             Decision::Order(order) => Outcome::Order(self.global(&order)),
             Decision::Stopped => Outcome::Stopped,
             Decision::Violated(core) => {
-                explains();
+                (options.stage)(Stage::Explain);
                 self.explain(self.global(&core), stop).map_or(Outcome::Stopped, Outcome::Violated)
             }
         }
@@ -127,7 +122,7 @@ impl<'h> Question<'h> {
     fn run(&self, problem: &Problem, seed: &[u32], options: &Options<'_>) -> Decision {
         let part = |txns: &[u32]| Problem::part(self.history, problem.rules, self.global(txns));
         let settings = Settings { prune: options.ablation.prune, ..Settings::default() };
-        engine::decide(problem, seed, &part, settings, options.stop, options.counted)
+        engine::decide(problem, seed, &part, settings, options)
     }
 
     /// Small evidence from transactions that violate the level by themselves.
@@ -177,7 +172,7 @@ mod tests {
                         let seed = question.local(order);
                         let settings = Settings { prune, small };
                         answers.push(
-                            match engine::decide(&question.problem, &seed, &part, settings, &|| false, &|_, _| {}) {
+                            match engine::decide(&question.problem, &seed, &part, settings, &Options::default()) {
                                 Decision::Order(order) => {
                                     assert!(replay::holds(&question.problem, &order), "{level}: the order is none");
                                     true

@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
-use isonomy::{Format, IsolationLevel};
+use isonomy::{Ablation, Engine, Format, IsolationLevel};
 use isonomy_workload::{Anomaly, Distribution, Length, Preset, StoreLevel};
 
 use crate::exit::{Exit, complain};
 use crate::output::{Terminal, When};
-use crate::values::{Database, LevelChoice, duration, level_choice, share, size};
+use crate::values::{Database, LevelChoice, duration, engine, level_choice, share, size};
 use crate::{anomalies, certify, check, convert, generate, levels, run, stats};
 
 const EXIT_CODES: &str = "\
@@ -109,9 +109,43 @@ pub(crate) struct CheckArgs {
     /// How many histories to check at a time; as many as there are cores if absent
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<NonZeroUsize>,
+    /// What decides the levels from prefix up: `polygraph`, or `frontier`, the search of dbcop
+    #[arg(long, value_name = "E", value_parser = engine, default_value = "polygraph", help_heading = "For research")]
+    pub(crate) engine: Engine,
+    #[command(flatten)]
+    pub(crate) ablation: AblationArgs,
     /// Files or directories of logs; `-` is standard input
     #[arg(value_name = "HISTORY", required = true)]
     pub(crate) histories: Vec<PathBuf>,
+}
+
+/// Ingredients to leave out. No verdict depends on them.
+#[derive(Clone, Copy, Debug, Args)]
+#[command(next_help_heading = "For research")]
+pub(crate) struct AblationArgs {
+    /// Make all constraints at once, as PolySI and Viper do, instead of guessing an order
+    #[arg(long)]
+    pub(crate) no_guess: bool,
+    /// Leave in what reachability excludes
+    #[arg(long)]
+    pub(crate) no_prune: bool,
+    /// One constraint for each read and writer instead of one for each two transactions
+    #[arg(long, requires = "no_guess")]
+    pub(crate) no_coalesce: bool,
+    /// Do not put those that read and write a key right after what they read
+    #[arg(long, requires = "no_guess")]
+    pub(crate) no_rmw_inference: bool,
+}
+
+impl From<AblationArgs> for Ablation {
+    fn from(args: AblationArgs) -> Self {
+        Ablation {
+            guess: !args.no_guess,
+            prune: !args.no_prune,
+            coalesce: !args.no_coalesce,
+            rmw_inference: !args.no_rmw_inference,
+        }
+    }
 }
 
 /// Arguments of `certify`.

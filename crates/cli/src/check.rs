@@ -41,6 +41,8 @@ pub(crate) fn run(args: &CheckArgs, terminal: Terminal) -> Result<Exit, Failure>
                 session_order: !args.no_session_order,
                 clock_drift: i64::try_from(args.clock_drift.as_nanos()).unwrap_or(i64::MAX),
             },
+            engine: args.engine,
+            ablation: args.ablation.into(),
             timeout: args.timeout,
             cancelled: &cancelled,
         },

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use isonomy::certify::certify;
-use isonomy::{Format, History, HistoryBuilder, IsolationLevel, Terms, Verdict, formats};
+use isonomy::{Ablation, Engine, Format, History, HistoryBuilder, IsolationLevel, Terms, Verdict, formats};
 use isonomy_workload::{Distribution, HistorySpec, Length, Shape, Workload};
 
 use crate::args::RunArgs;
@@ -48,7 +48,13 @@ pub(crate) fn run(args: &RunArgs, terminal: Terminal) -> Result<Exit, Failure> {
     ))?;
 
     let cancelled = AtomicBool::new(false);
-    let settings = Settings { terms: Terms::default(), timeout: args.timeout, cancelled: &cancelled };
+    let settings = Settings {
+        terms: Terms::default(),
+        engine: Engine::default(),
+        ablation: Ablation::default(),
+        timeout: args.timeout,
+        cancelled: &cancelled,
+    };
     let mut exit = Exit::Fine;
     let mut last = None;
     for run in 0..args.repeat.get() as u64 {

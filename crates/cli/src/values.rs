@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use isonomy::IsolationLevel;
+use isonomy::{Engine, IsolationLevel};
 use isonomy_workload::StoreLevel;
 
 /// One item of `--level`.
@@ -44,6 +44,15 @@ fn number_and_unit(text: &str) -> Option<(f64, &str)> {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let number = text[..end].parse().ok()?;
     Some((number, text[end..].trim()))
+}
+
+/// Reads the name of an engine.
+pub(crate) fn engine(text: &str) -> Result<Engine, String> {
+    match text {
+        "polygraph" => Ok(Engine::Polygraph),
+        "frontier" => Ok(Engine::Frontier),
+        _ => Err("expected `polygraph` or `frontier`".to_string()),
+    }
 }
 
 /// Reads a duration such as `500ms`, `60s`, `2m`.

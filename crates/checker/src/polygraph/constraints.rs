@@ -17,7 +17,7 @@ use super::graph;
 use super::problem::{Lists, Problem};
 use super::replay;
 use crate::chains::NONE;
-use crate::check::Ablation;
+use crate::check::{Ablation, Options, Stage};
 
 /// The most bytes of clocks at a time.
 const CLOCK_BYTES: usize = 1 << 30;
@@ -41,12 +41,8 @@ struct Constraint {
 }
 
 /// Decides a problem, and tells what was counted.
-pub(crate) fn decide(
-    problem: &Problem,
-    ablation: Ablation,
-    stop: &dyn Fn() -> bool,
-    counted: &dyn Fn(&'static str, u64),
-) -> Answer {
+pub(crate) fn decide(problem: &Problem, options: &Options<'_>) -> Answer {
+    let Options { ablation, stop, stage, counted, .. } = *options;
     let known = graph::known(problem);
     let Some(mut facts) = read_modify_writes(problem, ablation) else { return Answer::Violated };
     let mut constraints = constraints(problem, &facts, ablation);
@@ -60,6 +56,7 @@ pub(crate) fn decide(
         graph::ordered_edges(problem, before, after, &mut |from, to| edges.push((from, to)));
     }
     if ablation.prune {
+        stage(Stage::Prune);
         match prune(problem, &known, &mut edges, &mut constraints, stop) {
             Some(true) => {}
             Some(false) => return Answer::Violated,
@@ -68,6 +65,7 @@ pub(crate) fn decide(
         counted("constraints_after_pruning", constraints.len() as u64);
         counted("unknown_dependencies_after_pruning", unknown(&constraints));
     }
+    stage(Stage::Solve);
     let learnt = lists(known.len(), &edges);
     let Some(order) = topological(&[&known, &learnt]) else { return Answer::Violated };
     let mut solver = Solver::with_order(&order);

@@ -16,6 +16,7 @@ use super::problem::{Lists, Problem};
 use super::region::{self, Answer};
 use super::{replay, simulate};
 use crate::chains::NONE;
+use crate::check::{Options, Stage};
 
 /// How to go about it.
 #[derive(Clone, Copy, Debug)]
@@ -71,9 +72,10 @@ pub(crate) fn decide(
     seed: &[u32],
     part: &dyn Fn(&[u32]) -> Problem,
     settings: Settings,
-    stop: &dyn Fn() -> bool,
-    counted: &dyn Fn(&'static str, u64),
+    options: &Options<'_>,
 ) -> Decision {
+    let Options { stop, stage, counted, .. } = *options;
+    stage(Stage::Guess);
     let mut rank = vec![0u32; seed.len()];
     for (at, &txn) in seed.iter().enumerate() {
         rank[txn as usize] = at as u32;
@@ -96,6 +98,7 @@ pub(crate) fn decide(
         if stop() {
             return Decision::Stopped;
         }
+        stage(Stage::Guess);
         counted("rounds", u64::from(round) + 1);
         let assumed: Vec<(u32, u32)> = regions.all.iter().flat_map(|region| &region.pairs).copied().collect();
         let mut obeyed = facts.pairs.clone();
@@ -131,6 +134,7 @@ pub(crate) fn decide(
         neighbours.extend_from_slice(&problem.listed);
         let suspects = suspects(problem, known.len(), &neighbours, &components);
         if seek_facts && complete && components.iter().any(|component| component.len() > settings.small) {
+            stage(Stage::Prune);
             let before = facts.pairs.len();
             let graphs = [&known, &fact_graph];
             if let Some((one, other)) =
@@ -164,6 +168,7 @@ pub(crate) fn decide(
             let both = [suspect.one, suspect.other].map(|version| problem.writer[version as usize]);
             writers[suspect.component as usize].extend(both);
         }
+        stage(Stage::Solve);
         searched += components.len() as u64;
         counted("parts_searched", searched);
         for (component, writers) in components.iter().zip(writers) {

@@ -36,6 +36,8 @@ struct Stats<'a> {
     seconds: f64,
     load_seconds: f64,
     stages: Stages<'a>,
+    #[serde(skip_serializing_if = "Counts::is_empty")]
+    counts: Counts<'a>,
 }
 
 /// An object with the stages in their order.
@@ -47,12 +49,27 @@ impl Serialize for Stages<'_> {
     }
 }
 
+/// An object with what was counted.
+struct Counts<'a>(&'a [(&'static str, u64)]);
+
+impl Counts<'_> {
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl Serialize for Counts<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().copied())
+    }
+}
+
 /// The verdicts on one history.
 pub(crate) fn lines(name: &str, loaded: &Loaded, judged: &[Judged], patterns: Option<&Patterns>) -> String {
     let history = &loaded.history;
     let anomalies = patterns.map(|patterns| patterns::json(history, patterns));
     let mut text = String::new();
-    for Judged { level, verdict, took, stages } in judged {
+    for Judged { level, verdict, took, stages, counts } in judged {
         let (counterexample, reason) = match verdict {
             Verdict::Holds(_) => (None, None),
             Verdict::Violated(counterexample) => (Some(counterexample), None),
@@ -74,6 +91,7 @@ pub(crate) fn lines(name: &str, loaded: &Loaded, judged: &[Judged], patterns: Op
                 seconds: took.as_secs_f64(),
                 load_seconds: loaded.took.as_secs_f64(),
                 stages: Stages(stages),
+                counts: Counts(counts),
             },
         };
         text += &serde_json::to_string(&line).expect("it has only strings for keys");

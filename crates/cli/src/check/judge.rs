@@ -4,13 +4,13 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use isonomy::{History, IsolationLevel, Options, Reason, Stage, Terms, Verdict, check};
-
-use crate::levels::is_decided;
+use isonomy::{Ablation, Engine, History, IsolationLevel, Options, Reason, Stage, Terms, Verdict, check};
 
 /// How to check.
 pub(crate) struct Settings<'a> {
     pub(crate) terms: Terms,
+    pub(crate) engine: Engine,
+    pub(crate) ablation: Ablation,
     /// The most time for one level of one history.
     pub(crate) timeout: Option<Duration>,
     /// Nobody wants the answer any more.
@@ -24,20 +24,32 @@ pub(crate) struct Judged {
     pub(crate) took: Duration,
     /// The stages in the order in which they began, each with its time.
     pub(crate) stages: Vec<(&'static str, Duration)>,
+    /// What was counted, the last number of each name.
+    pub(crate) counts: Vec<(&'static str, u64)>,
 }
 
 /// Decides a level, within the time there is, and with what was found for others.
 pub(crate) fn judge(history: &History, level: IsolationLevel, settings: &Settings<'_>, others: &[Judged]) -> Judged {
     let began = Instant::now();
     if let Some(verdict) = already_known(history, level, others) {
-        return Judged { level, verdict, took: began.elapsed(), stages: Vec::new() };
+        return Judged { level, verdict, took: began.elapsed(), stages: Vec::new(), counts: Vec::new() };
     }
     let deadline = settings.timeout.and_then(|timeout| began.checked_add(timeout));
     let stop = || settings.cancelled.load(Ordering::Relaxed) || deadline.is_some_and(|at| Instant::now() >= at);
     let begun: Mutex<Vec<(Stage, Instant)>> = Mutex::new(Vec::new());
     let stage = |stage| begun.lock().expect("no thread panics with the lock").push((stage, Instant::now()));
     let Terms { session_order, clock_drift } = settings.terms;
-    let options = Options { session_order, clock_drift, stop: &stop, stage: &stage, ..Options::default() };
+    let counts: Mutex<Vec<(&'static str, u64)>> = Mutex::new(Vec::new());
+    let counted = |name, number| {
+        let mut counts = counts.lock().expect("no thread panics with the lock");
+        match counts.iter_mut().find(|(other, _)| *other == name) {
+            Some((_, last)) => *last = number,
+            None => counts.push((name, number)),
+        }
+    };
+    let Settings { engine, ablation, .. } = *settings;
+    let options =
+        Options { session_order, clock_drift, engine, ablation, stop: &stop, stage: &stage, counted: &counted };
     // No time at all is no time even for histories so small that the search would not look at the clock.
     let verdict = if stop() { Verdict::Undecided(Reason::Stopped) } else { check(history, level, &options) };
     let ended = Instant::now();
@@ -50,22 +62,15 @@ pub(crate) fn judge(history: &History, level: IsolationLevel, settings: &Setting
             None => stages.push((stage.name(), took)),
         }
     }
-    Judged { level, verdict, took: ended - began, stages }
+    let counts = counts.into_inner().expect("no thread panics with the lock");
+    Judged { level, verdict, took: ended - began, stages, counts }
 }
 
-/// What fails a weaker level fails this one, by the same evidence. And where causal holds, a level without a checker of its own has no more
-/// to say.
+/// What fails a weaker level fails this one, by the same evidence.
 fn already_known(history: &History, level: IsolationLevel, others: &[Judged]) -> Option<Verdict> {
-    let violated = |other: &&Judged| level.implies(other.level) && matches!(other.verdict, Verdict::Violated(_));
-    if let Some(other) = others.iter().find(violated) {
-        return Some(other.verdict.clone());
+    if level.needs_times() && !history.has_times() {
+        return Some(Verdict::Undecided(Reason::NoTimes));
     }
-    let causal = |other: &Judged| {
-        other.level == IsolationLevel::Causal
-            && matches!(other.verdict, Verdict::Holds(_))
-            && level.implies(other.level)
-    };
-    let nothing_more = level != IsolationLevel::Causal && others.iter().any(causal) && !is_decided(level);
-    let reason = if level.needs_times() && !history.has_times() { Reason::NoTimes } else { Reason::NotBuilt };
-    nothing_more.then_some(Verdict::Undecided(reason))
+    let violated = |other: &&Judged| level.implies(other.level) && matches!(other.verdict, Verdict::Violated(_));
+    others.iter().find(violated).map(|other| other.verdict.clone())
 }
