@@ -19,9 +19,6 @@ use super::replay;
 use crate::chains::NONE;
 use crate::check::{Ablation, Options, Stage};
 
-/// The most bytes of clocks at a time.
-const CLOCK_BYTES: usize = 1 << 30;
-
 /// How a problem came out.
 pub(crate) enum Answer {
     /// An order of commits that shows that the level holds.
@@ -206,7 +203,7 @@ fn prune(
 ) -> Option<bool> {
     let rules = problem.rules;
     let chains = Chains::of(problem);
-    let width = (CLOCK_BYTES / 8 / known.len().max(1)).clamp(1, chains.count.max(1));
+    let mut clocks = Clocks::new(known.len(), &chains);
     loop {
         if stop() {
             return None;
@@ -215,8 +212,7 @@ fn prune(
         let graphs = [known, &learnt];
         let Some(order) = topological(&graphs) else { return Some(false) };
         let mut excluded = vec![(false, false); constraints.len()];
-        for first in (0..chains.count).step_by(width) {
-            let clocks = Clocks::new(problem, &graphs, &order, &chains, first, width.min(chains.count - first));
+        clocks.visit(problem, &graphs, &order, &chains, |clocks| {
             let cannot_be = |&(from, to): &(u32, u32)| {
                 let txn = rules.txn(to);
                 clocks.keeps(&chains, txn)
@@ -230,7 +226,7 @@ fn prune(
                 excluded.0 = excluded.0 || constraint.either.iter().any(cannot_be);
                 excluded.1 = excluded.1 || constraint.or.iter().any(cannot_be);
             }
-        }
+        });
         let before = constraints.len();
         let mut excluded = excluded.into_iter();
         let mut possible = true;

@@ -33,8 +33,6 @@ impl Default for Settings {
     }
 }
 
-/// The most bytes of clocks at a time.
-const CLOCK_BYTES: usize = 1 << 30;
 /// Facts are looked for as long as a pass over all chains takes at most so many steps.
 const CLOCK_WORK: usize = 200_000_000_000;
 
@@ -136,10 +134,8 @@ pub(crate) fn decide(
         if seek_facts && complete && components.iter().any(|component| component.len() > settings.small) {
             stage(Stage::Prune);
             let before = facts.pairs.len();
-            let graphs = [&known, &fact_graph];
-            if let Some((one, other)) =
-                find_facts(problem, &chains, &graphs, &topological_order, &suspects, round, &mut facts)
-            {
+            let known_now = Known { graphs: &[&known, &fact_graph], order: &topological_order, chains: &chains };
+            if let Some((one, other)) = find_facts(problem, &known_now, &components, &suspects, round, &mut facts) {
                 return Decision::Violated(Trace::new(problem, &known, &facts, &topological_order).pair(one, other));
             }
             let found = facts.pairs.len() - before;
@@ -257,30 +253,41 @@ fn suspects(problem: &Problem, nodes: usize, pairs: &[(u32, u32)], components: &
     suspects
 }
 
-/// Adds the facts among some pairs; returns a pair that cannot be in either order.
+/// Adds the facts among some pairs; returns a pair that cannot be in either order. Paths between nodes of a component stay in it, so
+/// that each can be looked at by itself.
 fn find_facts(
     problem: &Problem,
-    chains: &Chains,
-    graphs: &[&Lists],
-    order: &[u32],
+    known: &Known<'_>,
+    components: &[Vec<u32>],
     suspects: &[Suspect],
     round: u32,
     facts: &mut Facts,
 ) -> Option<(u32, u32)> {
-    let width = (CLOCK_BYTES / 8 / graphs[0].len().max(1)).clamp(1, chains.count.max(1));
+    let mut component = vec![NONE; known.order.len()];
+    for (index, members) in components.iter().enumerate() {
+        members.iter().for_each(|&node| component[node as usize] = index as u32);
+    }
+    let mut members: Vec<Vec<u32>> = components.iter().map(|members| Vec::with_capacity(members.len())).collect();
+    for &node in known.order {
+        if component[node as usize] != NONE {
+            members[component[node as usize] as usize].push(node);
+        }
+    }
+    let of_component = Lists::new(components.len(), |add| {
+        suspects.iter().enumerate().for_each(|(index, suspect)| add(suspect.component, index as u32));
+    });
     // For each pair whether the first cannot precede the second, and the second not the first.
     let mut excluded = vec![(false, false); suspects.len()];
-    for first in (0..chains.count).step_by(width) {
-        let width = width.min(chains.count - first);
-        let clocks = Clocks::new(problem, graphs, order, chains, first, width);
-        for (&Suspect { one, other, .. }, excluded) in suspects.iter().zip(&mut excluded) {
-            if clocks.keeps(chains, problem.writer[other as usize]) {
-                excluded.0 = clocks.excludes(problem, chains, one, other);
+    let mut clocks = Clocks::new(known.order.len(), known.chains);
+    for (index, members) in members.iter().enumerate() {
+        clocks.visit(problem, known.graphs, members, known.chains, |clocks| {
+            for &suspect in of_component.of(index as u32) {
+                let Suspect { one, other, .. } = suspects[suspect as usize];
+                let excluded = &mut excluded[suspect as usize];
+                excluded.0 |= clocks.excludes(problem, known.chains, one, other);
+                excluded.1 |= clocks.excludes(problem, known.chains, other, one);
             }
-            if clocks.keeps(chains, problem.writer[one as usize]) {
-                excluded.1 = clocks.excludes(problem, chains, other, one);
-            }
-        }
+        });
     }
     let mut already: FxHashSet<(u32, u32)> = facts.pairs.iter().copied().collect();
     for (&Suspect { one, other, .. }, &excluded) in suspects.iter().zip(&excluded) {
@@ -296,6 +303,14 @@ fn find_facts(
         }
     }
     None
+}
+
+/// What is known before a round.
+struct Known<'a> {
+    graphs: &'a [&'a Lists],
+    /// A topological order of the graphs.
+    order: &'a [u32],
+    chains: &'a Chains,
 }
 
 impl Regions {

@@ -23,7 +23,7 @@ pub(crate) fn next_versions(problem: &Problem, order: &[u32]) -> Vec<u32> {
 
 /// Calls `add` for each edge that holds whatever the order of versions: begin to commit, session, write-read, lists, real time.
 /// Returns how many helper nodes real time took, numbered from `helpers` on.
-pub(crate) fn known_edges(problem: &Problem, helpers: u32, add: &mut dyn FnMut(u32, u32)) -> u32 {
+fn known_edges(problem: &Problem, helpers: u32, add: &mut dyn FnMut(u32, u32)) -> u32 {
     let rules = problem.rules;
     for txn in 0..problem.count() {
         if !rules.one_node {
@@ -89,66 +89,65 @@ fn real_time_edges(problem: &Problem, helpers: u32, add: &mut dyn FnMut(u32, u32
 }
 
 /// How many helper nodes real time takes.
-pub(crate) fn real_time_helpers(problem: &Problem) -> u32 {
+fn real_time_helpers(problem: &Problem) -> u32 {
     (u32::from(problem.rules.real_commits) + u32::from(problem.rules.real_begins)) * problem.count()
 }
 
+/// How many nodes graphs have: those of transactions, a helper for each key, and those of real time.
+fn node_count(problem: &Problem) -> u32 {
+    problem.rules.nodes(problem.count()) + problem.keys.len() as u32 + real_time_helpers(problem)
+}
+
 /// The graph of a total order of versions: known edges, and for each version edges to the next one of its key, from its writer and from
-/// its readers. Those to later ones follow.
+/// its readers. Those to later ones follow. The nodes are those of [`known`], and each path there is one here.
 pub(crate) fn full(problem: &Problem, next: &[u32]) -> Lists {
     let rules = problem.rules;
     let nodes = rules.nodes(problem.count());
-    Lists::new((nodes + real_time_helpers(problem)) as usize, |add| {
-        known_edges(problem, nodes, add);
+    Lists::new(node_count(problem) as usize, |add| {
+        known_edges(problem, nodes + problem.keys.len() as u32, add);
         for (version, &after) in next.iter().enumerate() {
             if after == NONE {
                 continue;
             }
-            let later = problem.writer[after as usize];
             if (version as u32) < problem.written() {
-                add(rules.commit(problem.writer[version]), rules.overwrite(later));
-            }
-            for &reader in problem.readers.of(version as u32) {
-                if reader != later {
-                    add(rules.begin(reader), rules.commit(later));
-                }
+                ordered_edges(problem, version as u32, after, add);
+            } else {
+                initial_edges(problem, version as u32 - problem.written(), &[after], add);
             }
         }
     })
 }
 
+/// Whoever read the initial version of a key began before its writers committed.
+fn initial_edges(problem: &Problem, key: u32, versions: &[u32], add: &mut dyn FnMut(u32, u32)) {
+    let rules = problem.rules;
+    let readers = problem.readers.of(problem.written() + key);
+    if readers.is_empty() || versions.is_empty() {
+        return;
+    }
+    let helper = rules.nodes(problem.count()) + key;
+    for &reader in readers {
+        if rules.one_node && problem.version_of(reader, key).is_some() {
+            // Its own version must not be behind the helper.
+            let writers = versions.iter().map(|&version| problem.writer[version as usize]);
+            writers
+                .filter(|&writer| writer != reader)
+                .for_each(|writer| add(rules.begin(reader), rules.commit(writer)));
+        } else {
+            add(rules.begin(reader), helper);
+        }
+    }
+    versions.iter().for_each(|&version| add(helper, rules.commit(problem.writer[version as usize])));
+}
+
 /// The graph of what holds whatever the order of versions. Beyond the nodes of transactions it has a helper for each key, then those of
 /// real time.
 pub(crate) fn known(problem: &Problem) -> Lists {
-    let rules = problem.rules;
-    let nodes = rules.nodes(problem.count());
-    let helpers = nodes + problem.keys.len() as u32;
-    Lists::new((helpers + real_time_helpers(problem)) as usize, |add| {
-        known_edges(problem, helpers, add);
-        // Whoever read the initial version of a key began before all its writers committed.
+    let nodes = problem.rules.nodes(problem.count());
+    Lists::new(node_count(problem) as usize, |add| {
+        known_edges(problem, nodes + problem.keys.len() as u32, add);
         for key in 0..problem.keys.len() as u32 {
-            let readers = problem.readers.of(problem.written() + key);
-            let versions = problem.versions.of(key);
-            if readers.is_empty() || versions.is_empty() {
-                continue;
-            }
-            let own = |txn: u32| rules.one_node && problem.version_of(txn, key).is_some();
-            for &reader in readers {
-                if own(reader) {
-                    // At one node its own version must not be behind the helper.
-                    for &version in versions {
-                        let writer = problem.writer[version as usize];
-                        if writer != reader {
-                            add(rules.begin(reader), rules.commit(writer));
-                        }
-                    }
-                } else {
-                    add(rules.begin(reader), nodes + key);
-                }
-            }
-            for &version in versions {
-                add(nodes + key, rules.commit(problem.writer[version as usize]));
-            }
+            initial_edges(problem, key, problem.versions.of(key), add);
         }
     })
 }
