@@ -154,23 +154,53 @@ fn by_polygraph(history: &History, level: IsolationLevel, session_order: bool, o
     if !options.ablation.guess {
         return by_constraints(history, level, session_order, options);
     }
+    if !session_order && history.sessions().len() < history.transaction_count() {
+        // Sessions are seldom broken, and where they are not, they make the question easier.
+        match guess(history, level, true, options) {
+            Guessed::Order(order) => return Verdict::Holds(Witness { order }),
+            Guessed::Stopped => return Verdict::Undecided(Reason::Stopped),
+            Guessed::NotCausal(_) | Guessed::Violated(..) => {}
+        }
+    }
+    match guess(history, level, session_order, options) {
+        Guessed::Order(order) => Verdict::Holds(Witness { order }),
+        Guessed::NotCausal(counterexample) => Verdict::Violated(counterexample),
+        Guessed::Violated(question, core) => match question.explain(core, options) {
+            Some(counterexample) => Verdict::Violated(counterexample),
+            None => Verdict::Undecided(Reason::Stopped),
+        },
+        Guessed::Stopped => Verdict::Undecided(Reason::Stopped),
+    }
+}
+
+enum Guessed<'h> {
+    /// The level holds by this order.
+    Order(Vec<TxnId>),
+    /// Not even causal holds.
+    NotCausal(Counterexample),
+    /// These transactions violate the level by themselves.
+    Violated(Box<Question<'h>>, Vec<TxnId>),
+    Stopped,
+}
+
+fn guess<'h>(history: &'h History, level: IsolationLevel, session_order: bool, options: &Options<'_>) -> Guessed<'h> {
     (options.stage)(Stage::Guess);
     let question = Question::new(history, level, session_order, options.clock_drift);
     let likely = likely_order(history).order;
     if question.holds_by(&likely) {
-        return Verdict::Holds(Witness { order: likely.into_iter().map(TxnId).collect() });
+        return Guessed::Order(likely.into_iter().map(TxnId).collect());
     }
     // Every strong level implies causal, with or without session order as it has it; and where causal holds, it has an order that is
     // nearer to what is sought.
     let seed = match saturate(history, IsolationLevel::Causal, session_order, options) {
-        violated @ Verdict::Violated(_) => return violated,
+        Verdict::Violated(counterexample) => return Guessed::NotCausal(counterexample),
         Verdict::Holds(witness) => witness.order.into_iter().map(|txn| txn.0).collect(),
         Verdict::Undecided(_) => likely,
     };
     match question.decide(&seed, options) {
-        polygraph::Outcome::Order(order) => Verdict::Holds(Witness { order }),
-        polygraph::Outcome::Violated(counterexample) => Verdict::Violated(counterexample),
-        polygraph::Outcome::Stopped => Verdict::Undecided(Reason::Stopped),
+        polygraph::Outcome::Order(order) => Guessed::Order(order),
+        polygraph::Outcome::Violated(core) => Guessed::Violated(Box::new(question), core),
+        polygraph::Outcome::Stopped => Guessed::Stopped,
     }
 }
 

@@ -39,8 +39,8 @@ const SHRINKING: u64 = 200_000_000;
 pub(crate) enum Outcome {
     /// An order of commits that shows that it holds.
     Order(Vec<TxnId>),
-    /// What is wrong.
-    Violated(Counterexample),
+    /// Transactions that violate it by themselves.
+    Violated(Vec<TxnId>),
     /// The caller stopped it.
     Stopped,
 }
@@ -58,7 +58,6 @@ pub(crate) enum Answer {
 /// A strong level, asked of a history.
 pub(crate) struct Question<'h> {
     history: &'h History,
-    level: IsolationLevel,
     rules: Rules,
     problem: Problem,
 }
@@ -66,7 +65,7 @@ pub(crate) struct Question<'h> {
 impl<'h> Question<'h> {
     pub(crate) fn new(history: &'h History, level: IsolationLevel, session_order: bool, clock_drift: i64) -> Self {
         let rules = Rules::of(level, session_order, clock_drift);
-        Question { history, level, rules, problem: Problem::whole(history, rules) }
+        Question { history, rules, problem: Problem::whole(history, rules) }
     }
 
     /// Whether an order of commits, given as numbers of transactions, shows that the level holds.
@@ -97,25 +96,11 @@ impl<'h> Question<'h> {
 
     /// Decides it. `seed` is an order of all transactions that count near which a solution may be.
     pub(crate) fn decide(&self, seed: &[u32], options: &Options<'_>) -> Outcome {
-        let stop = options.stop;
         let seed = self.local(seed);
-        if !self.rules.session_order && self.history.sessions().len() < self.problem.txns.len() {
-            // Sessions are seldom broken, and where they are not, they make the question easier.
-            let rules = Rules { session_order: true, ..self.rules };
-            let stricter = Problem::whole(self.history, rules);
-            match self.run(&stricter, &seed, options) {
-                Decision::Order(order) => return Outcome::Order(self.global(&order)),
-                Decision::Stopped => return Outcome::Stopped,
-                Decision::Violated(_) => {}
-            }
-        }
         match self.run(&self.problem, &seed, options) {
             Decision::Order(order) => Outcome::Order(self.global(&order)),
             Decision::Stopped => Outcome::Stopped,
-            Decision::Violated(core) => {
-                (options.stage)(Stage::Explain);
-                self.explain(self.global(&core), stop).map_or(Outcome::Stopped, Outcome::Violated)
-            }
+            Decision::Violated(core) => Outcome::Violated(self.global(&core)),
         }
     }
 
@@ -125,14 +110,18 @@ impl<'h> Question<'h> {
         engine::decide(problem, seed, &part, settings, options)
     }
 
-    /// Small evidence from transactions that violate the level by themselves.
-    fn explain(&self, core: Vec<TxnId>, stop: &dyn Fn() -> bool) -> Option<Counterexample> {
-        let (history, rules) = (self.history, self.rules);
+    /// Small evidence from transactions that violate the level by themselves; `None` if stopped.
+    pub(crate) fn explain(&self, core: Vec<TxnId>, options: &Options<'_>) -> Option<Counterexample> {
+        (options.stage)(Stage::Explain);
+        let (history, stop) = (self.history, options.stop);
         let mut budget = Budget::new(SHRINKING).with_stop(stop);
+        // What violates a weaker level already is told as that: it is the plainer story, and evidence for this level too.
+        let mut weaker = self.rules.weaker();
+        let violated = weaker.find(|&rules| refute::violates(history, rules, &core, &mut budget) == Some(true));
+        let rules = violated.unwrap_or(self.rules);
         let txns = refute::shrink(history, rules, core, &mut budget);
         let evidence = refute::prove(history, rules, &txns, &mut Budget::unlimited().with_stop(stop))?;
-        let anomaly = name::name(history, self.level, rules, &txns, &evidence, &mut budget);
-        Some(Counterexample { anomaly, evidence })
+        Some(Counterexample { anomaly: name::name(history, rules, &txns, &evidence), evidence })
     }
 }
 

@@ -1,53 +1,22 @@
 //! What a violation is called: the strongest claim that its transactions support, that is, the anomaly that the weakest level forbids.
 
 use isonomy_history::{Event, History, Key, TxnId};
-use isonomy_solver::Budget;
 
-use super::refute::violates;
 use super::rules::Rules;
 use crate::anomaly::Anomaly;
-use crate::level::IsolationLevel as L;
 use crate::verdict::{Case, Edge, Evidence, Party, Why};
 
-/// The name of a violation of a level by some transactions that violate it by themselves.
-pub(crate) fn name(
-    history: &History,
-    level: L,
-    rules: Rules,
-    txns: &[TxnId],
-    evidence: &Evidence,
-    budget: &mut Budget<'_>,
-) -> Anomaly {
-    let still = |level: L, budget: &mut Budget<'_>| {
-        let weaker = Rules { session_order: rules.session_order, ..Rules::of(level, true, 0) };
-        violates(history, weaker, txns, budget).unwrap_or(false)
-    };
-    if level == L::Prefix || still(L::Prefix, budget) {
-        return Anomaly::LongFork;
-    }
-    // Adya's and session-less snapshot isolation differ from it in session order alone, which the rules have by now.
-    let is_snapshot = !rules.needs_times() && !rules.one_node;
-    if is_snapshot || still(L::SnapshotIsolation, budget) {
-        return if lost_update(history, txns) {
-            Anomaly::LostUpdate
-        } else if cycles(evidence).into_iter().all(reads_alone) {
-            Anomaly::ReadSkew
-        } else {
-            Anomaly::GSib
-        };
-    }
-    match level {
-        L::Serializable => serialization(history, txns, evidence),
-        L::StrictSerializable if still(L::Serializable, budget) => serialization(history, txns, evidence),
-        L::StrictSerializable => Anomaly::RealTimeViolation,
-        L::StrongSi => {
-            let generalized = Rules { real_begins: false, ..rules };
-            match violates(history, generalized, txns, budget) {
-                Some(false) => Anomaly::StaleSnapshot,
-                _ => Anomaly::CommitOrderInversion,
-            }
-        }
-        _ => Anomaly::CommitOrderInversion,
+/// The name of a violation of rules by some transactions that violate no weaker ones.
+pub(crate) fn name(history: &History, rules: Rules, txns: &[TxnId], evidence: &Evidence) -> Anomaly {
+    match (rules.one_node, rules.conflict) {
+        (false, false) => Anomaly::LongFork,
+        (true, _) if rules.real_begins => Anomaly::RealTimeViolation,
+        (true, _) => serialization(history, txns, evidence),
+        (false, true) if rules.real_begins => Anomaly::StaleSnapshot,
+        (false, true) if rules.real_commits => Anomaly::CommitOrderInversion,
+        (false, true) if lost_update(history, txns) => Anomaly::LostUpdate,
+        (false, true) if cycles(evidence).into_iter().all(reads_alone) => Anomaly::ReadSkew,
+        (false, true) => Anomaly::GSib,
     }
 }
 
@@ -89,16 +58,22 @@ fn reads_alone(edges: &[Edge]) -> bool {
 
 /// Snapshot isolation holds, serializability does not.
 fn serialization(history: &History, txns: &[TxnId], evidence: &Evidence) -> Anomaly {
-    // Whether an anti-dependency is by a range that missed a key.
+    // Whether an anti-dependency is by a range that missed that a key came or went.
     let missed_row = |edge: &Edge| {
-        let (Some(reader), Why::AntiDependency { key, .. }) = (edge.from, &edge.why) else { return false };
+        let (Some(reader), Some(writer), Why::AntiDependency { key, .. }) = (edge.from, edge.to, &edge.why) else {
+            return false;
+        };
+        let comes_or_goes = history.events(writer).any(|event| match event {
+            Event::Insert(value) | Event::Delete(value) => history.key_of(value) == *key,
+            _ => false,
+        });
         let name = history.key_name(*key);
         let mut in_range = false;
         let mut alone = false;
         for event in history.events(reader) {
             match event {
                 Event::Range { lo, hi, rows } if (lo..=hi).contains(&name) => {
-                    in_range |= !rows.iter().any(|&row| history.key_of(row) == *key);
+                    in_range |= comes_or_goes || !rows.iter().any(|&row| history.key_of(row) == *key);
                 }
                 Event::Read(value) => alone |= history.key_of(value) == *key,
                 _ => {}

@@ -31,11 +31,28 @@ impl Rules {
         Rules {
             one_node: matches!(level, L::Serializable | L::StrictSerializable),
             conflict: level != L::Prefix,
-            session_order: session_order && level.has_session_order(),
+            session_order,
             real_commits: matches!(level, L::GeneralizedSi | L::StrongSessionSi | L::StrongSi),
             real_begins: matches!(level, L::StrongSi | L::StrictSerializable),
             clock_drift,
         }
+    }
+
+    /// The rules of weaker levels that respect sessions as these do, the weakest first.
+    pub(crate) fn weaker(self) -> impl Iterator<Item = Rules> {
+        let levels = [L::Prefix, L::SnapshotIsolation, L::Serializable, L::GeneralizedSi];
+        let weaker = levels.map(|level| Rules::of(level, self.session_order, self.clock_drift));
+        let [prefix, snapshot, serializable, generalized] = weaker;
+        let strict = self.one_node && self.real_begins;
+        let strong = !self.one_node && self.real_begins;
+        [
+            (prefix, self != prefix),
+            (snapshot, self != prefix && self != snapshot),
+            (serializable, strict),
+            (generalized, strong),
+        ]
+        .into_iter()
+        .filter_map(|(rules, is_weaker)| is_weaker.then_some(rules))
     }
 
     pub(crate) fn needs_times(self) -> bool {
