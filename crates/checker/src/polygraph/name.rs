@@ -15,7 +15,8 @@ pub(crate) fn name(history: &History, rules: Rules, txns: &[TxnId], evidence: &E
         (false, true) if rules.real_begins => Anomaly::StaleSnapshot,
         (false, true) if rules.real_commits => Anomaly::CommitOrderInversion,
         (false, true) if lost_update(history, txns) => Anomaly::LostUpdate,
-        (false, true) if cycles(evidence).into_iter().all(reads_alone) => Anomaly::ReadSkew,
+        (false, true) if blind_conflict(history, evidence) => Anomaly::GSib,
+        (false, true) if cycles(evidence).into_iter().all(|edges| anti_dependencies(edges) <= 1) => Anomaly::ReadSkew,
         (false, true) => Anomaly::GSib,
     }
 }
@@ -49,11 +50,28 @@ fn cycles(evidence: &Evidence) -> Vec<&[Edge]> {
     }
 }
 
-/// Whether at most one anti-dependency is in a cycle, and whoever missed a write *read* what came of it, and did not overwrite it.
-fn reads_alone(edges: &[Edge]) -> bool {
-    let mut missed = (0..edges.len()).filter(|&at| matches!(edges[at].why, Why::AntiDependency { .. }));
-    let entered = missed.next().map(|at| &edges[(at + edges.len() - 1) % edges.len()].why);
-    missed.next().is_none() && !matches!(entered, Some(Why::Assumed(_) | Why::Version(_)))
+fn anti_dependencies(edges: &[Edge]) -> usize {
+    edges.iter().filter(|edge| matches!(edge.why, Why::AntiDependency { .. })).count()
+}
+
+/// Whether two wrote a key that neither of them read, and either order of their versions is wrong.
+fn blind_conflict(history: &History, evidence: &Evidence) -> bool {
+    let Evidence::Refutation(refutation) = evidence else { return false };
+    let reads = |txn: TxnId, key: Key| history.derived().reads(txn).iter().any(|read| read.key() == Some(key));
+    refutation.cases.iter().any(|case| match *case {
+        Case::Split { key, first, second, .. } => {
+            !reads(first, key) && !reads(second, key) && {
+                let writers = [Some(first), Some(second)];
+                let missed = |edges: &[Edge]| {
+                    let between = edges.len() == 2 && edges.iter().all(|edge| writers.contains(&edge.from));
+                    between && anti_dependencies(edges) == 1
+                };
+                // The one order and the other each make a circle of the two.
+                cycles(evidence).into_iter().filter(|edges| missed(edges)).count() > 1
+            }
+        }
+        Case::Closed(_) => false,
+    })
 }
 
 /// Snapshot isolation holds, serializability does not.
