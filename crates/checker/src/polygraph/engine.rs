@@ -167,14 +167,22 @@ pub(crate) fn decide(
         stage(Stage::Solve);
         searched += components.len() as u64;
         counted("parts_searched", searched);
+        // A transaction may begin in one component and commit in another: all are made one before any is solved.
+        let first = regions.all.len();
         for (component, writers) in components.iter().zip(writers) {
-            let Region { core, members, .. } = regions.grow(transactions(problem, component), writers);
+            regions.add(transactions(problem, component), writers);
+        }
+        for region in first..regions.all.len() {
+            let members = std::mem::take(&mut regions.all[region].members);
+            if members.is_empty() {
+                continue;
+            }
             let part = part(&members);
             let rank = |txn: u32| rank[members[txn as usize] as usize];
             let local = local_facts(problem, &by_version, &members, &part);
             let mut budget = Budget::unlimited().with_stop(stop);
             match region::solve(&part, &local, &rank, &mut budget) {
-                Answer::Order(order) => regions.settle(problem, core, members, &order),
+                Answer::Order(order) => regions.settle(problem, region, members, &order),
                 Answer::Refuted(_) if local.is_empty() => return Decision::Violated(members),
                 Answer::Refuted(_) => {
                     let trace = Trace::new(problem, &known, &facts, &topological_order);
@@ -314,8 +322,8 @@ struct Known<'a> {
 }
 
 impl Regions {
-    /// A region of transactions that are tangled and others that they have to do with, and of all regions that the former are of.
-    fn grow(&mut self, tangled: Vec<u32>, others: Vec<u32>) -> Region {
+    /// A new region of transactions that are tangled and others that they have to do with, and of all regions that the former are of.
+    fn add(&mut self, tangled: Vec<u32>, others: Vec<u32>) {
         let mut core = tangled;
         let mut members = others;
         for at in 0..core.len() {
@@ -332,19 +340,18 @@ impl Regions {
             txns.sort_unstable();
             txns.dedup();
         }
-        Region { core, members, pairs: Vec::new() }
+        core.iter().for_each(|&txn| self.of[txn as usize] = self.all.len() as u32);
+        self.all.push(Region { core, members, pairs: Vec::new() });
     }
 
     /// Keeps the order of commits that was found for a region, given by indices into its members.
-    fn settle(&mut self, problem: &Problem, core: Vec<u32>, members: Vec<u32>, order: &[u32]) {
-        let region = self.all.len() as u32;
-        core.iter().for_each(|&txn| self.of[txn as usize] = region);
+    fn settle(&mut self, problem: &Problem, region: usize, members: Vec<u32>, order: &[u32]) {
         // For each key the last version of the core, and those of others since.
         let mut last: FxHashMap<u32, (u32, Vec<u32>)> = FxHashMap::default();
         let mut pairs = Vec::new();
         for &index in order {
             let txn = members[index as usize];
-            let in_core = self.of[txn as usize] == region;
+            let in_core = self.of[txn as usize] == region as u32;
             for version in problem.versions_by(txn) {
                 let (before, since) = last.entry(problem.key[version as usize]).or_insert((NONE, Vec::new()));
                 pairs.extend((*before != NONE).then_some((*before, version)));
@@ -356,6 +363,8 @@ impl Regions {
                 }
             }
         }
-        self.all.push(Region { core, members, pairs });
+        let settled = &mut self.all[region];
+        settled.members = members;
+        settled.pairs = pairs;
     }
 }
