@@ -1,7 +1,5 @@
 //! Graphs of begins and commits.
 
-use std::collections::VecDeque;
-
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::problem::{Lists, Problem};
@@ -263,34 +261,44 @@ pub(crate) fn successor(graphs: &[&Lists], node: u32, at: u32) -> Option<u32> {
     None
 }
 
-/// A short cycle of a graph that has one.
+/// A short cycle of a graph that has one: the shortest through some of the nodes of its smallest component.
 pub(crate) fn short_cycle(graphs: &[&Lists]) -> Vec<u32> {
-    /// Each start costs its component; a few are enough to find a short one.
-    const STARTS: usize = 64;
+    /// Visits that may be spent.
+    const EFFORT: usize = 20_000;
     let smallest = components(graphs).into_iter().min_by_key(Vec::len).expect("there is a cycle");
     let inside: FxHashSet<u32> = smallest.iter().copied().collect();
     let mut best: Vec<u32> = Vec::new();
-    for &start in smallest.iter().take(STARTS) {
-        let mut parent: FxHashMap<u32, u32> = FxHashMap::default();
-        let mut queue = VecDeque::from([start]);
-        'search: while let Some(node) = queue.pop_front() {
-            for &next in graphs.iter().flat_map(|graph| graph.of(node)) {
-                if next == start {
-                    let mut cycle = vec![node];
-                    while *cycle.last().expect("it has one") != start {
-                        cycle.push(parent[cycle.last().expect("it has one")]);
+    let mut effort = EFFORT;
+    let mut parent: FxHashMap<u32, u32> = FxHashMap::default();
+    for &start in &smallest {
+        if effort == 0 && !best.is_empty() {
+            break;
+        }
+        parent.clear();
+        let mut level = vec![start];
+        let mut length = 1;
+        // A node of this level closes a cycle of as many nodes as there were levels.
+        'search: while !level.is_empty() && (best.is_empty() || length < best.len()) {
+            let mut next_level = Vec::new();
+            for &node in &level {
+                for &next in graphs.iter().flat_map(|graph| graph.of(node)) {
+                    if next == start {
+                        best = vec![node];
+                        while *best.last().expect("it has one") != start {
+                            best.push(parent[best.last().expect("it has one")]);
+                        }
+                        best.reverse();
+                        break 'search;
                     }
-                    cycle.reverse();
-                    if best.is_empty() || cycle.len() < best.len() {
-                        best = cycle;
+                    if inside.contains(&next) && !parent.contains_key(&next) {
+                        parent.insert(next, node);
+                        next_level.push(next);
+                        effort = effort.saturating_sub(1);
                     }
-                    break 'search;
-                }
-                if inside.contains(&next) && !parent.contains_key(&next) {
-                    parent.insert(next, node);
-                    queue.push_back(next);
                 }
             }
+            level = next_level;
+            length += 1;
         }
     }
     best

@@ -66,11 +66,15 @@ pub(crate) fn judge(history: &History, level: IsolationLevel, settings: &Setting
     Judged { level, verdict, took: ended - began, stages, counts }
 }
 
-/// What fails a weaker level fails this one, by the same evidence.
+/// What fails a weaker level fails this one, and what holds at a stronger one holds at this one, each by the same evidence.
 fn already_known(history: &History, level: IsolationLevel, others: &[Judged]) -> Option<Verdict> {
     if level.needs_times() && !history.has_times() {
-        return Some(Verdict::Undecided(Reason::NoTimes));
+        return None;
     }
-    let violated = |other: &&Judged| level.implies(other.level) && matches!(other.verdict, Verdict::Violated(_));
-    others.iter().find(violated).map(|other| other.verdict.clone())
+    let known = |other: &&Judged| match other.verdict {
+        Verdict::Violated(_) => level.implies(other.level),
+        Verdict::Holds(_) => other.level.implies(level),
+        Verdict::Undecided(_) => false,
+    };
+    others.iter().find(known).map(|other| other.verdict.clone())
 }
