@@ -29,15 +29,18 @@ impl Chains {
     }
 }
 
-/// For each of some nodes how many transactions of some chains begin, and how many commit, before it.
+/// For each of some nodes how many transactions of some chains begin, and how many commit, before it; of those that have a node among
+/// them.
 pub(crate) struct Clocks {
     /// The row of each node, or [`NONE`].
     row: Vec<u32>,
     /// The column of each chain, or [`NONE`].
     column: Vec<u32>,
+    /// How many of its chain come before each transaction; [`NONE`] for those without a node.
+    place: Vec<u32>,
     width: usize,
-    begins: Vec<u32>,
-    commits: Vec<u32>,
+    /// Row by row the begins of all columns, then their commits. Narrow numbers, for this is a matter of memory.
+    counts: Vec<u16>,
 }
 
 /// The most bytes of rows at a time.
@@ -68,12 +71,18 @@ pub(crate) fn topological(graphs: &[&Lists]) -> Option<Vec<u32>> {
 impl Clocks {
     /// Room for clocks of graphs of so many nodes.
     pub(crate) fn new(nodes: usize, chains: &Chains) -> Self {
-        let column = vec![NONE; chains.count];
-        Clocks { row: vec![NONE; nodes], column, width: 0, begins: Vec::new(), commits: Vec::new() }
+        Clocks {
+            row: vec![NONE; nodes],
+            column: vec![NONE; chains.count],
+            place: vec![NONE; chains.chain.len()],
+            width: 0,
+            counts: Vec::new(),
+        }
     }
 
     /// Calls `visit` with clocks of the nodes given, which must stand in a topological order and hold all nodes on paths between
-    /// any two of them. Where they are too large for memory, with a few chains at a time: [`keeps`](Self::keeps) says which.
+    /// any two of them. Where they are too large for memory, with a few chains at a time: [`keeps`](Self::keeps) says which. Chains too
+    /// long to be counted are left out.
     pub(crate) fn visit(
         &mut self,
         problem: &Problem,
@@ -88,10 +97,17 @@ impl Clocks {
             self.row[node as usize] = row as u32;
         }
         let of_nodes = nodes.iter().filter(|&&node| node < of_transactions);
-        let mut present: Vec<u32> = of_nodes.map(|&node| chains.chain[rules.txn(node) as usize]).collect();
-        present.sort_unstable();
-        present.dedup();
-        let at_a_time = (MOST_BYTES / 8 / nodes.len().max(1)).max(1);
+        let mut txns: Vec<u32> = of_nodes.map(|&node| rules.txn(node)).collect();
+        txns.sort_unstable_by_key(|&txn| (chains.chain[txn as usize], chains.position[txn as usize]));
+        txns.dedup();
+        let mut present = Vec::new();
+        for chain in txns.chunk_by(|&one, &other| chains.chain[one as usize] == chains.chain[other as usize]) {
+            if chain.len() < usize::from(u16::MAX) {
+                chain.iter().enumerate().for_each(|(place, &txn)| self.place[txn as usize] = place as u32);
+                present.push(chains.chain[chain[0] as usize]);
+            }
+        }
+        let at_a_time = (MOST_BYTES / 4 / nodes.len().max(1)).max(1);
         for some in present.chunks(at_a_time) {
             self.width = some.len();
             some.iter().enumerate().for_each(|(column, &chain)| self.column[chain as usize] = column as u32);
@@ -100,59 +116,62 @@ impl Clocks {
             some.iter().for_each(|&chain| self.column[chain as usize] = NONE);
         }
         nodes.iter().for_each(|&node| self.row[node as usize] = NONE);
+        txns.iter().for_each(|&txn| self.place[txn as usize] = NONE);
     }
 
     fn fill(&mut self, problem: &Problem, graphs: &[&Lists], nodes: &[u32], chains: &Chains) {
         let (rules, width) = (problem.rules, self.width);
         let of_transactions = rules.nodes(problem.count());
-        for rows in [&mut self.begins, &mut self.commits] {
-            rows.clear();
-            rows.resize(nodes.len() * width, 0);
-        }
+        self.counts.clear();
+        self.counts.resize(nodes.len() * 2 * width, 0);
         for (row, &node) in nodes.iter().enumerate() {
-            let from = row * width;
+            let from = row * 2 * width;
             // A node comes before itself.
             if node < of_transactions {
                 let txn = rules.txn(node);
                 let column = self.column[chains.chain[txn as usize] as usize];
                 if column != NONE {
-                    let (own, count) = (from + column as usize, chains.position[txn as usize] + 1);
+                    let (own, count) = (from + column as usize, self.place[txn as usize] as u16 + 1);
                     if node == rules.begin(txn) {
-                        self.begins[own] = self.begins[own].max(count);
+                        self.counts[own] = self.counts[own].max(count);
                     }
                     if node == rules.commit(txn) {
-                        self.commits[own] = self.commits[own].max(count);
+                        self.counts[own + width] = self.counts[own + width].max(count);
                     }
                 }
             }
             for &next in graphs.iter().flat_map(|graph| graph.of(node)) {
                 let into = self.row[next as usize];
                 if into != NONE {
-                    merge(&mut self.begins, into as usize * width, from, width);
-                    merge(&mut self.commits, into as usize * width, from, width);
+                    merge(&mut self.counts, into as usize * 2 * width, from, 2 * width);
                 }
             }
         }
     }
 
-    /// Whether a transaction's chain is among those kept.
+    /// Whether a transaction has a node here, and its chain is among those kept.
     #[inline]
     pub(crate) fn keeps(&self, chains: &Chains, txn: u32) -> bool {
-        self.column[chains.chain[txn as usize] as usize] != NONE
+        self.place[txn as usize] != NONE && self.column[chains.chain[txn as usize] as usize] != NONE
     }
 
-    /// Whether a transaction begins before a node, or at it. Its chain must be among those kept.
+    /// Whether a transaction that is kept begins before a node, or at it.
     #[inline]
     pub(crate) fn begins_before(&self, chains: &Chains, txn: u32, node: u32) -> bool {
-        let column = self.column[chains.chain[txn as usize] as usize] as usize;
-        self.begins[self.row[node as usize] as usize * self.width + column] > chains.position[txn as usize]
+        self.is_before(chains, txn, node, 0)
     }
 
-    /// Whether a transaction commits before a node, or at it. Its chain must be among those kept.
+    /// Whether a transaction that is kept commits before a node, or at it.
     #[inline]
     pub(crate) fn commits_before(&self, chains: &Chains, txn: u32, node: u32) -> bool {
+        self.is_before(chains, txn, node, self.width)
+    }
+
+    #[inline]
+    fn is_before(&self, chains: &Chains, txn: u32, node: u32, offset: usize) -> bool {
         let column = self.column[chains.chain[txn as usize] as usize] as usize;
-        self.commits[self.row[node as usize] as usize * self.width + column] > chains.position[txn as usize]
+        let row = self.row[node as usize] as usize * 2 * self.width;
+        u32::from(self.counts[row + offset + column]) > self.place[txn as usize]
     }
 
     /// Whether the clocks know a node.
@@ -185,7 +204,7 @@ impl Clocks {
 }
 
 #[inline]
-fn merge(rows: &mut [u32], into: usize, from: usize, width: usize) {
+fn merge(rows: &mut [u16], into: usize, from: usize, width: usize) {
     let (target, source) = if into < from {
         let (low, high) = rows.split_at_mut(from);
         (&mut low[into..into + width], &high[..width])

@@ -9,6 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::graph;
 use super::problem::{Lists, Problem};
+use super::region::Refuted;
 
 /// Pairs of versions of which the first is known to precede the second, and in which round each was found.
 #[derive(Default)]
@@ -57,15 +58,7 @@ impl<'a> Trace<'a> {
         self.transactions.extend(graph::cycle_transactions(self.problem, cycle));
         for (at, &from) in cycle.iter().enumerate() {
             let to = cycle[(at + 1) % cycle.len()];
-            if !self.known.of(from).contains(&to) {
-                let mut through = None;
-                self.successors(from, u32::MAX, &mut |next, fact| {
-                    if next == to && through.is_none() {
-                        through = fact;
-                    }
-                });
-                self.take_fact(through.expect("an edge is known or follows from a fact"));
-            }
+            self.take_edge(from, to);
         }
         self.finish()
     }
@@ -79,13 +72,44 @@ impl<'a> Trace<'a> {
         self.finish()
     }
 
-    /// The transactions given, and those that show all facts between versions of theirs.
-    pub(crate) fn region(mut self, members: &[u32]) -> Vec<u32> {
-        self.transactions.extend_from_slice(members);
-        for fact in facts_among(self.problem, self.facts, members) {
-            self.take_fact(fact);
+    /// The transactions that show that a part has no solution: those its lemmas speak of, and those that show the facts it used. `members`
+    /// are the transactions of the part.
+    pub(crate) fn refuted(mut self, part: &Problem, members: &[u32], refuted: &Refuted) -> Vec<u32> {
+        let rules = part.rules;
+        for lemma in &refuted.lemmas {
+            let txns = graph::cycle_transactions(part, &lemma.cycle).into_iter();
+            self.transactions.extend(txns.map(|txn| members[txn as usize]));
+            for literal in &lemma.literals {
+                let (one, other) = refuted.pairs[literal.choice.0 as usize];
+                self.transactions.extend([one, other].map(|version| members[part.writer[version as usize] as usize]));
+            }
+            // The same nodes of the whole. What leads through helpers is known.
+            let node = |local: u32| {
+                let txn = members.get(rules.txn(local) as usize).filter(|_| local < rules.nodes(part.count()))?;
+                Some(if local == rules.begin(rules.txn(local)) { rules.begin(*txn) } else { rules.commit(*txn) })
+            };
+            for (at, &from) in lemma.cycle.iter().enumerate() {
+                let to = lemma.cycle[(at + 1) % lemma.cycle.len()];
+                if let (Some(from), Some(to)) = (node(from), node(to)) {
+                    self.take_edge(from, to);
+                }
+            }
         }
         self.finish()
+    }
+
+    /// Takes the fact that an edge follows from, if it does not hold anyway. There is none for what was only assumed.
+    fn take_edge(&mut self, from: u32, to: u32) {
+        if self.known.of(from).contains(&to) {
+            return;
+        }
+        let mut through = None;
+        self.successors(from, u32::MAX, &mut |next, fact| {
+            if next == to && through.is_none() {
+                through = fact;
+            }
+        });
+        through.into_iter().for_each(|fact| self.take_fact(fact));
     }
 
     fn finish(mut self) -> Vec<u32> {
@@ -190,12 +214,4 @@ impl<'a> Trace<'a> {
             }
         }
     }
-}
-
-/// The facts, by their numbers, between versions of some transactions, ascending.
-pub(crate) fn facts_among(problem: &Problem, facts: &Facts, members: &[u32]) -> Vec<u32> {
-    let inside = |version: u32| members.binary_search(&problem.writer[version as usize]).is_ok();
-    let among = |&(before, after): &(u32, u32)| inside(before) && inside(after);
-    let numbered = facts.pairs.iter().enumerate();
-    numbered.filter(|(_, pair)| among(pair)).map(|(fact, _)| fact as u32).collect()
 }

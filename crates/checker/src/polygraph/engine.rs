@@ -33,8 +33,8 @@ impl Default for Settings {
     }
 }
 
-/// Facts are looked for as long as a pass over all chains takes at most so many steps.
-const CLOCK_WORK: usize = 200_000_000_000;
+/// Facts are looked for in components of at most so many nodes times chains; larger ones are searched at once.
+const MOST_CLOCKS: usize = 400_000_000;
 
 /// How a problem came out.
 pub(crate) enum Decision {
@@ -90,7 +90,7 @@ pub(crate) fn decide(
         }
     };
     let mut regions = Regions { of: vec![NONE; seed.len()], all: Vec::new() };
-    let mut seek_facts = settings.prune && clocks_are_affordable(&known, &chains);
+    let mut seek_facts = settings.prune;
     let mut searched = 0;
     for round in 0.. {
         if stop() {
@@ -183,10 +183,9 @@ pub(crate) fn decide(
             let mut budget = Budget::unlimited().with_stop(stop);
             match region::solve(&part, &local, &rank, &mut budget) {
                 Answer::Order(order) => regions.settle(problem, region, members, &order),
-                Answer::Refuted(_) if local.is_empty() => return Decision::Violated(members),
-                Answer::Refuted(_) => {
+                Answer::Refuted(refuted) => {
                     let trace = Trace::new(problem, &known, &facts, &topological_order);
-                    return Decision::Violated(trace.region(&members));
+                    return Decision::Violated(trace.refuted(&part, &members, &refuted));
                 }
                 Answer::Stopped => return Decision::Stopped,
             }
@@ -212,10 +211,6 @@ fn local_facts(problem: &Problem, by_version: &Lists, members: &[u32], part: &Pr
         }
     }
     local
-}
-
-fn clocks_are_affordable(known: &Lists, chains: &Chains) -> bool {
-    (known.len() + known.items().len()).saturating_mul(chains.count) <= CLOCK_WORK
 }
 
 fn is_commit(problem: &Problem, node: u32) -> bool {
@@ -288,6 +283,9 @@ fn find_facts(
     let mut excluded = vec![(false, false); suspects.len()];
     let mut clocks = Clocks::new(known.order.len(), known.chains);
     for (index, members) in members.iter().enumerate() {
+        if members.len().saturating_mul(known.chains.count.min(members.len())) > MOST_CLOCKS {
+            continue;
+        }
         clocks.visit(problem, known.graphs, members, known.chains, |clocks| {
             for &suspect in of_component.of(index as u32) {
                 let Suspect { one, other, .. } = suspects[suspect as usize];
