@@ -122,7 +122,16 @@ pub fn check(history: &History, level: IsolationLevel, options: &Options<'_>) ->
     let session_order = options.session_order && level.has_session_order();
     match level {
         IsolationLevel::ReadCommitted | IsolationLevel::ReadAtomic | IsolationLevel::Causal => {
-            saturate(history, level, session_order, options)
+            match saturate(history, level, session_order, options) {
+                // Sessions make few chains. What holds with them holds without.
+                Verdict::Undecided(Reason::TooLarge) if !session_order => {
+                    match saturate(history, level, true, options) {
+                        holds @ Verdict::Holds(_) => holds,
+                        _ => Verdict::Undecided(Reason::TooLarge),
+                    }
+                }
+                verdict => verdict,
+            }
         }
         IsolationLevel::Linearizable => Verdict::Undecided(Reason::NotBuilt),
         _ => match options.engine {
@@ -165,10 +174,7 @@ fn by_polygraph(history: &History, level: IsolationLevel, session_order: bool, o
     match guess(history, level, session_order, options) {
         Guessed::Order(order) => Verdict::Holds(Witness { order }),
         Guessed::NotCausal(counterexample) => Verdict::Violated(counterexample),
-        Guessed::Violated(question, core) => match question.explain(core, options) {
-            Some(counterexample) => Verdict::Violated(counterexample),
-            None => Verdict::Undecided(Reason::Stopped),
-        },
+        Guessed::Violated(question, core) => Verdict::Violated(question.explain(core, options)),
         Guessed::Stopped => Verdict::Undecided(Reason::Stopped),
     }
 }

@@ -110,8 +110,9 @@ impl<'h> Question<'h> {
         engine::decide(problem, seed, &part, settings, options)
     }
 
-    /// Small evidence from transactions that violate the level by themselves; `None` if stopped.
-    pub(crate) fn explain(&self, core: Vec<TxnId>, options: &Options<'_>) -> Option<Counterexample> {
+    /// Small evidence from transactions that violate the level by themselves. When the caller stops it, it is less small: what was found
+    /// is not given up.
+    pub(crate) fn explain(&self, core: Vec<TxnId>, options: &Options<'_>) -> Counterexample {
         (options.stage)(Stage::Explain);
         let (history, stop) = (self.history, options.stop);
         let mut budget = Budget::new(SHRINKING).with_stop(stop);
@@ -120,8 +121,8 @@ impl<'h> Question<'h> {
         let violated = weaker.find(|&rules| refute::violates(history, rules, &core, &mut budget) == Some(true));
         let rules = violated.unwrap_or(self.rules);
         let txns = refute::shrink(history, rules, core, &mut budget);
-        let evidence = refute::prove(history, rules, &txns, &mut Budget::unlimited().with_stop(stop))?;
-        Some(Counterexample { anomaly: name::name(history, rules, &txns, &evidence), evidence })
+        let evidence = refute::prove(history, rules, &txns);
+        Counterexample { anomaly: name::name(history, rules, &txns, &evidence), evidence }
     }
 }
 

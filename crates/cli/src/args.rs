@@ -71,7 +71,8 @@ Examples:
   isonomy check history.jsonl
   isonomy check --level causal --timeout 60s history.ison
   isonomy check --level rc,ra,cc --json runs/*.jsonl
-  isonomy check --level causal --certificate proof.jsonl history.jsonl && isonomy certify history.jsonl proof.jsonl
+  isonomy check --level si,ser history.txt
+  isonomy check --level si --certificate proof.jsonl history.jsonl; isonomy certify history.jsonl proof.jsonl
   zcat history.jsonl.gz | isonomy check --all-anomalies -
 
 {EXIT_CODES}"))]
@@ -112,11 +113,12 @@ pub(crate) struct CheckArgs {
     /// What decides the levels from prefix up: `polygraph`, or `frontier`, the search of dbcop
     #[arg(long, value_name = "E", value_parser = engine, default_value = "polygraph", help_heading = "For research")]
     pub(crate) engine: Engine,
-    #[command(flatten)]
-    pub(crate) ablation: AblationArgs,
     /// Files or directories of logs; `-` is standard input
     #[arg(value_name = "HISTORY", required = true)]
     pub(crate) histories: Vec<PathBuf>,
+    // The last, for its heading would hold for whatever follows.
+    #[command(flatten)]
+    pub(crate) ablation: AblationArgs,
 }
 
 /// Ingredients to leave out. No verdict depends on them.
@@ -126,13 +128,13 @@ pub(crate) struct AblationArgs {
     /// Make all constraints at once, as PolySI and Viper do, instead of guessing an order
     #[arg(long)]
     pub(crate) no_guess: bool,
-    /// Leave in what reachability excludes
+    /// Do not use reachability to rule out orders of versions
     #[arg(long)]
     pub(crate) no_prune: bool,
-    /// One constraint for each read and writer instead of one for each two transactions
+    /// One constraint for each read and other writer, instead of one for each pair of transactions
     #[arg(long, requires = "no_guess")]
     pub(crate) no_coalesce: bool,
-    /// Do not put those that read and write a key right after what they read
+    /// Do not conclude that a read-modify-write comes right after the version it read
     #[arg(long, requires = "no_guess")]
     pub(crate) no_rmw_inference: bool,
 }

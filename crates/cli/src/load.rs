@@ -41,6 +41,9 @@ impl Loader {
     /// Loads a history; `-` is standard input.
     pub(crate) fn load(&self, path: &Path) -> Result<Loaded, Failure> {
         let began = Instant::now();
+        // dbcop names directories and keeps one file in each.
+        let inside = path.join("history.bincode");
+        let path = if path.is_dir() && inside.is_file() { &inside } else { path };
         let options = ReadOptions { format: self.format, memory_limit: self.memory, ..ReadOptions::default() };
         let head = Head::default();
         let tap = |inner: Box<dyn Read>| Tap { inner, head: Rc::clone(&head) };

@@ -107,7 +107,9 @@ pub(crate) fn run(args: &RunArgs, terminal: Terminal) -> Result<Exit, Failure> {
 
 /// The weakest level with a checker that a store of some level need not satisfy; its own if there is none.
 fn weakest_not_promised(given: IsolationLevel) -> IsolationLevel {
-    let open = |level: &IsolationLevel| !given.implies(*level) && levels::is_decided(*level);
+    // The store records times only where its own level speaks of them.
+    let askable = |level: IsolationLevel| levels::is_decided(level) && (!level.needs_times() || given.needs_times());
+    let open = |level: &IsolationLevel| !given.implies(*level) && askable(*level);
     IsolationLevel::ALL.into_iter().find(open).unwrap_or(given)
 }
 

@@ -11,6 +11,9 @@ use super::times::happens_before;
 use crate::trace::key_read;
 use crate::verdict::{Case, Edge, End, Evidence, Refutation, Why};
 
+/// Work that may be spent on picking few lemmas.
+const MINIMIZING: u64 = 200_000_000;
+
 /// Solves a part of a history, from nothing. `None` if the search was stopped.
 fn solve(
     history: &History,
@@ -92,18 +95,21 @@ pub(crate) fn shrink(history: &History, rules: Rules, txns: Vec<TxnId>, budget: 
     }
 }
 
-/// The proof that some transactions violate a level by themselves; `None` if the search was stopped.
-pub(crate) fn prove(history: &History, rules: Rules, txns: &[TxnId], budget: &mut Budget<'_>) -> Option<Evidence> {
-    let (problem, refuted) = solve(history, rules, txns, budget)?;
-    let refuted = refuted.expect("they violate the level");
-    let lemmas = needed_lemmas(&refuted, budget);
+/// The proof that some transactions violate a level by themselves.
+pub(crate) fn prove(history: &History, rules: Rules, txns: &[TxnId]) -> Evidence {
+    let mut unlimited = Budget::unlimited();
+    let solved = solve(history, rules, txns, &mut unlimited);
+    let (problem, Some(refuted)) = solved.expect("nothing stops it") else {
+        unreachable!("they violate the level");
+    };
+    let lemmas = needed_lemmas(&refuted, &mut Budget::new(MINIMIZING));
     let tell = Teller { history, problem: &problem, refuted: &refuted };
     if let [lemma] = lemmas[..]
         && refuted.lemmas[lemma].literals.is_empty()
     {
-        return Some(Evidence::Cycle(tell.cycle(&refuted.lemmas[lemma])));
+        return Evidence::Cycle(tell.cycle(&refuted.lemmas[lemma]));
     }
-    let tree = refute(&refuted.lemmas, &lemmas, &[], budget)?;
+    let tree = refute(&refuted.lemmas, &lemmas, &[], &mut unlimited).expect("the lemmas contradict each other");
     let cases = tree.cases.iter().map(|case| match *case {
         SolverCase::Split { choice, if_true, if_false } => {
             let (one, other) = refuted.pairs[choice.0 as usize];
@@ -119,7 +125,7 @@ pub(crate) fn prove(history: &History, rules: Rules, txns: &[TxnId], budget: &mu
         SolverCase::Closed { lemma } => Case::Closed(tell.cycle(&refuted.lemmas[lemma])),
         SolverCase::Excluded { .. } => unreachable!("there are no clauses"),
     });
-    Some(Evidence::Refutation(Refutation { cases: cases.collect() }))
+    Evidence::Refutation(Refutation { cases: cases.collect() })
 }
 
 /// Finds the reasons of edges.
