@@ -196,6 +196,11 @@ fn guess<'h>(history: &'h History, level: IsolationLevel, session_order: bool, o
     if question.holds_by(&likely) {
         return Guessed::Order(likely.into_iter().map(TxnId).collect());
     }
+    (options.stage)(Stage::Solve);
+    let determined = question.if_determined();
+    if let Some(polygraph::Outcome::Order(order)) = determined {
+        return Guessed::Order(order);
+    }
     // Every strong level implies causal, with or without session order as it has it; and where causal holds, it has an order that is
     // nearer to what is sought.
     let seed = match saturate(history, IsolationLevel::Causal, session_order, options) {
@@ -203,7 +208,7 @@ fn guess<'h>(history: &'h History, level: IsolationLevel, session_order: bool, o
         Verdict::Holds(witness) => witness.order.into_iter().map(|txn| txn.0).collect(),
         Verdict::Undecided(_) => likely,
     };
-    match question.decide(&seed, options) {
+    match determined.unwrap_or_else(|| question.decide(&seed, options)) {
         polygraph::Outcome::Order(order) => Guessed::Order(order),
         polygraph::Outcome::Violated(core) => Guessed::Violated(Box::new(question), core),
         polygraph::Outcome::Stopped => Guessed::Stopped,

@@ -16,6 +16,7 @@ use crate::verdict::Counterexample;
 mod clocks;
 mod constraints;
 mod core;
+mod determined;
 mod engine;
 mod graph;
 mod name;
@@ -73,6 +74,11 @@ impl<'h> Question<'h> {
         replay::holds(&self.problem, &self.local(order))
     }
 
+    /// Decides it if what was read leaves no choice: in linear time, but for the sorting of times.
+    pub(crate) fn if_determined(&self) -> Option<Outcome> {
+        determined::decide(&self.problem).map(|decision| self.outcome(decision))
+    }
+
     /// Decides it without guessing.
     pub(crate) fn by_constraints(&self, options: &Options<'_>) -> Answer {
         match constraints::decide(&self.problem, options) {
@@ -97,7 +103,11 @@ impl<'h> Question<'h> {
     /// Decides it. `seed` is an order of all transactions that count near which a solution may be.
     pub(crate) fn decide(&self, seed: &[u32], options: &Options<'_>) -> Outcome {
         let seed = self.local(seed);
-        match self.run(&self.problem, &seed, options) {
+        self.outcome(self.run(&self.problem, &seed, options))
+    }
+
+    fn outcome(&self, decision: Decision) -> Outcome {
+        match decision {
             Decision::Order(order) => Outcome::Order(self.global(&order)),
             Decision::Stopped => Outcome::Stopped,
             Decision::Violated(core) => Outcome::Violated(self.global(&core)),

@@ -213,7 +213,7 @@ fn local_facts(problem: &Problem, by_version: &Lists, members: &[u32], part: &Pr
     local
 }
 
-fn is_commit(problem: &Problem, node: u32) -> bool {
+pub(crate) fn is_commit(problem: &Problem, node: u32) -> bool {
     let rules = problem.rules;
     node < rules.nodes(problem.count()) && node == rules.commit(rules.txn(node))
 }
