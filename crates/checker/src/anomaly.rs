@@ -269,7 +269,7 @@ pub const ANOMALIES: [AnomalyInfo; 26] = [
         anomaly: A::LostUpdate,
         name: "lost-update",
         aliases: &[("MTC", "LostUpdate"), ("Berenson", "P4"), ("Jepsen", "lost-update"), ("MTC", "DIVERGENCE")],
-        rules_out: &[L::SnapshotIsolation, L::AdyaSi],
+        rules_out: &[L::SnapshotIsolation, L::AdyaSi, L::Linearizable],
         meaning: "Two transactions read the same version of a key and both replaced it: one update was lost.",
         cause: "writes without a check that the version read is still the current one",
         citation: BERENSON,

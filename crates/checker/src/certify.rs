@@ -19,6 +19,7 @@ mod clock;
 mod cycle;
 mod facts;
 mod known;
+mod objects;
 mod snapshots;
 mod witness;
 
@@ -93,6 +94,9 @@ pub enum Flaw {
     /// The level needs other evidence.
     #[error("no evidence of this kind is known for {0}")]
     Unsupported(IsolationLevel),
+    /// The level is about single objects, and a transaction, or the evidence, is about several.
+    #[error("it is about several objects, where each has to stand by itself")]
+    SeveralObjects,
     /// There is nothing to check: the verdict is undecided.
     #[error("an undecided verdict has no evidence")]
     Undecided,
@@ -104,15 +108,14 @@ pub enum Flaw {
 pub fn certify(history: &History, level: IsolationLevel, terms: Terms, verdict: &Verdict) -> Result<(), Flaw> {
     let facts = Facts::of(history);
     let terms = Terms { session_order: terms.session_order && level.has_session_order(), ..terms };
+    if level == IsolationLevel::Linearizable {
+        return objects::check(&facts, terms, verdict);
+    }
     let is_weak = matches!(level, IsolationLevel::ReadCommitted | IsolationLevel::ReadAtomic | IsolationLevel::Causal);
     match verdict {
         Verdict::Holds(witness) => witness::check(&facts, level, terms, &witness.order),
         Verdict::Violated(counterexample) => match &counterexample.evidence {
             Evidence::Read(fault) => cycle::check_fault(&facts, level, fault),
-            // Its orders hold within single objects only.
-            Evidence::Cycle(_) | Evidence::Refutation(_) if level == IsolationLevel::Linearizable => {
-                Err(Flaw::Unsupported(level))
-            }
             Evidence::Cycle(edges) => {
                 // What violates causal violates all stronger levels.
                 let causal = edges.iter().any(|edge| matches!(edge.why, Why::Initial | Why::Overwritten { .. }));

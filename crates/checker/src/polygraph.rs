@@ -69,6 +69,12 @@ impl<'h> Question<'h> {
         Question { history, rules, problem: Problem::whole(history, rules) }
     }
 
+    /// Strict serializability of one object, given by its transactions.
+    pub(crate) fn of_object(history: &'h History, txns: Vec<TxnId>, session_order: bool, clock_drift: i64) -> Self {
+        let rules = Rules::of(IsolationLevel::StrictSerializable, session_order, clock_drift);
+        Question { history, rules, problem: Problem::part(history, rules, txns) }
+    }
+
     /// Whether an order of commits, given as numbers of transactions, shows that the level holds.
     pub(crate) fn holds_by(&self, order: &[u32]) -> bool {
         replay::holds(&self.problem, &self.local(order))

@@ -151,15 +151,17 @@ pub enum Reason {
     /// The history lacks times, of which the level speaks.
     #[error("the level speaks of real time, and the history has no times")]
     NoTimes,
+    /// The level is about single objects, and the history has transactions of several events.
+    #[error(
+        "the level is about single objects, and not every transaction is one read, write or compare-and-set of one key"
+    )]
+    SeveralObjects,
     /// The budget was spent, or the caller stopped the search.
     #[error("stopped before it was decided")]
     Stopped,
     /// There are too many sessions, or without session order too many transactions, to keep track of what each has seen.
     #[error("too many sessions (or, without session order, transactions) to keep track of what each has seen")]
     TooLarge,
-    /// The level has no checker yet.
-    #[error("this version has no checker for the level")]
-    NotBuilt,
 }
 
 impl Verdict {

@@ -64,8 +64,8 @@ enum Command {
 #[derive(Debug, Args)]
 #[command(after_help = format!("\
 Without --level, every level that the history's data allows is checked: a table that ends with the strongest levels that
-hold. The exit code is then that of the levels in the table, except that a level which stays undecided because this version
-has no checker for it, or because the history has no times, counts only if it was asked for with --level.
+hold. The exit code is then that of the levels in the table, except that a level which stays undecided because the
+history has no times, or because it is not about single objects, counts only if it was asked for with --level.
 
 Examples:
   isonomy check history.jsonl

@@ -186,7 +186,7 @@ impl Task<'_> {
         match verdict {
             Verdict::Holds(_) => Exit::Fine,
             Verdict::Violated(_) => Exit::Violated,
-            Verdict::Undecided(Reason::NotBuilt | Reason::NoTimes) if self.asked.is_none() => Exit::Fine,
+            Verdict::Undecided(Reason::SeveralObjects | Reason::NoTimes) if self.asked.is_none() => Exit::Fine,
             Verdict::Undecided(_) => Exit::Undecided,
         }
     }

@@ -15,7 +15,6 @@ use crate::check::judge::{Judged, Settings, judge};
 use crate::check::{json, text};
 use crate::exit::{Exit, Failure};
 use crate::files::Target;
-use crate::levels;
 use crate::load::{self, Loaded};
 use crate::output::{Output, Terminal, count, time};
 use crate::values::Database;
@@ -108,8 +107,9 @@ pub(crate) fn run(args: &RunArgs, terminal: Terminal) -> Result<Exit, Failure> {
 /// The weakest level with a checker that a store of some level need not satisfy; its own if there is none.
 fn weakest_not_promised(given: IsolationLevel) -> IsolationLevel {
     // The store records times only where its own level speaks of them.
-    let askable = |level: IsolationLevel| levels::is_decided(level) && (!level.needs_times() || given.needs_times());
-    let open = |level: &IsolationLevel| !given.implies(*level) && askable(*level);
+    let askable = |level: IsolationLevel| !level.needs_times() || given.needs_times();
+    let open =
+        |level: &IsolationLevel| !given.implies(*level) && askable(*level) && *level != IsolationLevel::Linearizable;
     IsolationLevel::ALL.into_iter().find(open).unwrap_or(given)
 }
 
