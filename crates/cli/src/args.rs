@@ -131,11 +131,11 @@ pub(crate) struct AblationArgs {
     /// Do not use reachability to rule out orders of versions
     #[arg(long)]
     pub(crate) no_prune: bool,
-    /// One constraint for each read and other writer, instead of one for each pair of transactions
-    #[arg(long, requires = "no_guess")]
+    /// With --no-guess: one constraint for each read and other writer, instead of one for each pair of transactions
+    #[arg(long)]
     pub(crate) no_coalesce: bool,
-    /// Do not conclude that a read-modify-write comes right after the version it read
-    #[arg(long, requires = "no_guess")]
+    /// With --no-guess: do not conclude that a read-modify-write comes right after the version it read
+    #[arg(long)]
     pub(crate) no_rmw_inference: bool,
 }
 
