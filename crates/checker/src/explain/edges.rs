@@ -1,6 +1,6 @@
 //! Edges in words.
 
-use isonomy_history::{History, Outcome, TxnId};
+use isonomy_history::{Event, History, Key, Name, Outcome, TxnId};
 
 use super::{party, told_steps};
 use crate::verdict::{Case, Edge, End, Evidence, Why};
@@ -53,8 +53,12 @@ impl Words {
                     Words::Snapshots => format!("{from} began before {to} committed"),
                     Words::OneMoment => before,
                 };
-                let (key, version) = (history.key_name(*key), party(history, *over));
-                (claim, format!("it read {key} from {version} and missed {to}'s later version"))
+                let name = history.key_name(*key);
+                let read = match edge.from.and_then(|reader| range_without(history, reader, *key)) {
+                    Some((lo, hi)) if over.is_none() => format!("its range {lo}..{hi} did not return {name}"),
+                    _ => format!("it read {name} from {}", party(history, *over)),
+                };
+                (claim, format!("{read} and missed {to}'s later version"))
             }
             Why::RealTime { from: leaves, to: arrives } => {
                 let did = |end: &End| match end {
@@ -81,6 +85,22 @@ fn fits_snapshots(edges: &[Edge]) -> bool {
     let arrives_at_commit =
         |edge: &Edge| matches!(edge.why, Why::AntiDependency { .. } | Why::RealTime { to: End::Commit, .. });
     edges.iter().zip(edges.iter().cycle().skip(1)).all(|(edge, next)| !(arrives_at_commit(edge) && leaves_begin(next)))
+}
+
+/// A range in which a transaction did not find a key that it did not read otherwise.
+fn range_without(history: &History, reader: TxnId, key: Key) -> Option<(Name<'_>, Name<'_>)> {
+    let mut found = None;
+    for event in history.events(reader) {
+        match event {
+            Event::Read(value) if history.key_of(value) == key => return None,
+            Event::Range { lo, hi, rows } if (lo..=hi).contains(&history.key_name(key)) => {
+                let returned = rows.iter().any(|&row| history.key_of(row) == key);
+                found = found.or((!returned).then_some((lo, hi)));
+            }
+            _ => {}
+        }
+    }
+    found
 }
 
 /// The latest moment at which an end of a transaction may have happened.
