@@ -5,7 +5,7 @@ use isonomy_history::{Event, FaultKind, History, Key, TxnId};
 use crate::anomaly::Anomaly;
 use crate::frontier;
 use crate::level::IsolationLevel;
-use crate::order::likely_order;
+use crate::order::{Likely, likely_order};
 use crate::polygraph::{self, Question};
 use crate::saturation::{self, Outcome, Saturated};
 use crate::trace;
@@ -215,7 +215,7 @@ fn object_by_object(
             order.extend(likely.into_iter().map(TxnId));
             continue;
         }
-        match question.if_determined().unwrap_or_else(|| question.decide(&likely, options)) {
+        match question.if_determined().unwrap_or_else(|| question.decide(&likely, true, options)) {
             polygraph::Outcome::Order(found) => order.extend(found),
             polygraph::Outcome::Stopped => return Verdict::Undecided(Reason::Stopped),
             polygraph::Outcome::Violated(core) => {
@@ -258,14 +258,17 @@ enum Guessed<'h> {
 fn guess<'h>(history: &'h History, level: IsolationLevel, session_order: bool, options: &Options<'_>) -> Guessed<'h> {
     (options.stage)(Stage::Guess);
     let question = Question::new(history, level, session_order, options.clock_drift);
-    let likely = likely_order(history).order;
+    let Likely { order: likely, is_recorded } = likely_order(history);
     if question.holds_by(&likely) {
         return Guessed::Order(likely.into_iter().map(TxnId).collect());
     }
     (options.stage)(Stage::Solve);
-    let determined = question.if_determined();
-    if let Some(polygraph::Outcome::Order(order)) = determined {
-        return Guessed::Order(order);
+    // A recorded order is nearly right as a rule, and then what is wrong with it is soon found.
+    let decided = question.if_determined().or_else(|| is_recorded.then(|| question.decide(&likely, true, options)));
+    match decided {
+        Some(polygraph::Outcome::Order(order)) => return Guessed::Order(order),
+        Some(polygraph::Outcome::Stopped) => return Guessed::Stopped,
+        Some(polygraph::Outcome::Violated(_)) | None => {}
     }
     // Every strong level implies causal, with or without session order as it has it; and where causal holds, it has an order that is
     // nearer to what is sought.
@@ -274,7 +277,7 @@ fn guess<'h>(history: &'h History, level: IsolationLevel, session_order: bool, o
         Verdict::Holds(witness) => witness.order.into_iter().map(|txn| txn.0).collect(),
         Verdict::Undecided(_) => likely,
     };
-    match determined.unwrap_or_else(|| question.decide(&seed, options)) {
+    match decided.unwrap_or_else(|| question.decide(&seed, false, options)) {
         polygraph::Outcome::Order(order) => Guessed::Order(order),
         polygraph::Outcome::Violated(core) => Guessed::Violated(Box::new(question), core),
         polygraph::Outcome::Stopped => Guessed::Stopped,

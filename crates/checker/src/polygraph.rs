@@ -107,9 +107,9 @@ impl<'h> Question<'h> {
     }
 
     /// Decides it. `seed` is an order of all transactions that count near which a solution may be.
-    pub(crate) fn decide(&self, seed: &[u32], options: &Options<'_>) -> Outcome {
+    pub(crate) fn decide(&self, seed: &[u32], trust_seed: bool, options: &Options<'_>) -> Outcome {
         let seed = self.local(seed);
-        self.outcome(self.run(&self.problem, &seed, options))
+        self.outcome(self.run(&self.problem, &seed, trust_seed, options))
     }
 
     fn outcome(&self, decision: Decision) -> Outcome {
@@ -120,9 +120,9 @@ impl<'h> Question<'h> {
         }
     }
 
-    fn run(&self, problem: &Problem, seed: &[u32], options: &Options<'_>) -> Decision {
+    fn run(&self, problem: &Problem, seed: &[u32], trust_seed: bool, options: &Options<'_>) -> Decision {
         let part = |txns: &[u32]| Problem::part(self.history, problem.rules, self.global(txns));
-        let settings = Settings { prune: options.ablation.prune, ..Settings::default() };
+        let settings = Settings { prune: options.ablation.prune, trust_seed, ..Settings::default() };
         engine::decide(problem, seed, &part, settings, options)
     }
 
@@ -174,9 +174,11 @@ mod tests {
                 let part = |txns: &[u32]| Problem::part(&history, question.rules, question.global(txns));
                 let mut answers = Vec::new();
                 for order in [&good, &bad] {
-                    for (prune, small) in [(true, 4000), (true, 0), (false, 0)] {
+                    for (prune, small, trust_seed) in
+                        [(true, 4000, false), (true, 4000, true), (true, 0, false), (true, 0, true), (false, 0, false)]
+                    {
                         let seed = question.local(order);
-                        let settings = Settings { prune, small };
+                        let settings = Settings { prune, small, trust_seed };
                         answers.push(
                             match engine::decide(&question.problem, &seed, &part, settings, &Options::default()) {
                                 Decision::Order(order) => {
