@@ -43,8 +43,8 @@ const COMPARISON_COLUMNS: [&str; 11] = [
 
 const REJECTION: &str = "\
 Cells are `CPU seconds / peak MiB`, medians, of `isonomy` on the binary file, reading it included. `accepted` is the history
-without the anomaly, `rejected` the one with it; `ratio` is rejection over acceptance. In `check` only the time of checking counts.
-`agree`: whether text, binary, and what is known by construction agree.
+without the anomaly, `rejected` the one with it; `ratio` is rejection over acceptance, and `ratio check` that of checking alone, in
+wall time. `agree` is as in comparisons: text, binary, and what is known by construction.
 
 ";
 
@@ -53,7 +53,7 @@ const REJECTION_COLUMNS: [&str; 9] =
 
 const CONTENTION: &str = "\
 Workload a, of which one parameter changes; session by session. Cells are `CPU seconds / peak MiB`, medians, of `isonomy` on the binary
-file, reading it included. `check` is the time of checking alone, and `stages` what it consists of.
+file, reading it included. `check` is the wall time of checking alone, and `stages` what it consists of.
 
 ";
 
