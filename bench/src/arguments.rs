@@ -4,9 +4,10 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Parser;
+use clap::{Parser, ValueEnum};
 
-use crate::sets::{Level, Set, Size};
+use crate::inputs::Input;
+use crate::sets::{Level, Set, Size, Study};
 
 /// Where peers are described unless told otherwise.
 pub(crate) const PEERS: &str = "bench/peers.conf";
@@ -32,8 +33,11 @@ pub(crate) struct Arguments {
     /// Only histories whose name contains this; may be repeated
     #[arg(long, value_name = "TEXT")]
     pub(crate) only: Vec<String>,
-    /// Levels to check
-    #[arg(long, value_name = "L[,L…]", value_delimiter = ',', default_values_t = Level::ALL)]
+    /// What to find out: how we do beside peers, how fast we reject, or how contention slows us down
+    #[arg(long, value_name = "STUDY", default_value = "comparison")]
+    pub(crate) study: Study,
+    /// Levels to check, of those at which each history is of interest; `si` and `ser` for short
+    #[arg(long, alias = "level", value_name = "L[,L…]", value_delimiter = ',', default_values_t = Level::ALL)]
     pub(crate) levels: Vec<Level>,
     /// How often to run each tool; the table has the medians
     #[arg(long, value_name = "N", default_value = "3")]
@@ -62,6 +66,9 @@ pub(crate) struct Arguments {
     /// Where --keep puts them
     #[arg(long, value_name = "DIRECTORY", default_value = "bench/results", hide = true)]
     pub(crate) results: PathBuf,
+    /// The name of the files of --keep; that of the study if absent
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
     /// A remark for the kept results, such as the versions of the peers
     #[arg(long, value_name = "TEXT")]
     pub(crate) note: Option<String>,
@@ -71,12 +78,16 @@ pub(crate) struct Arguments {
     /// Make this history and do nothing else; see `data.rs` for the reason
     #[arg(long, value_name = "NAME", hide = true)]
     pub(crate) generate: Option<String>,
+    /// Write it as peers want it, after it was made
+    #[arg(long = "as", value_name = "INPUT", hide = true, requires = "generate", value_parser = input)]
+    pub(crate) input: Option<Input>,
 }
 
 impl Arguments {
     /// The histories that are asked for.
     pub(crate) fn sets(&self) -> Vec<Set> {
         let mut sets = Set::all();
+        sets.retain(|set| set.study == self.study && set.levels.iter().any(|level| self.levels.contains(level)));
         sets.retain(|set| match set.size {
             Size::Smoke => self.smoke,
             Size::Default => !self.smoke,
@@ -86,7 +97,22 @@ impl Arguments {
         sets
     }
 
+    /// The name of the files that are kept.
+    pub(crate) fn name(&self) -> String {
+        let study = || self.study.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
+        self.name.clone().unwrap_or_else(study)
+    }
+
+    /// The levels at which to check a history.
+    pub(crate) fn levels_of(&self, set: &Set) -> Vec<Level> {
+        set.levels.iter().copied().filter(|level| self.levels.contains(level)).collect()
+    }
+
     pub(crate) fn timeout(&self) -> Duration {
         Duration::from_secs(self.timeout.get().into())
     }
+}
+
+fn input(name: &str) -> Result<Input, String> {
+    Input::ALL.into_iter().find(|input| input.name() == name).ok_or_else(|| format!("there is no input `{name}`"))
 }

@@ -9,11 +9,12 @@ use serde_json::Value;
 
 use crate::Failure;
 use crate::arguments::Arguments;
-use crate::data::Files;
+use crate::data::{Data, Files};
+use crate::inputs::Input;
 use crate::measure::{self, Output, Usage};
 use crate::peers::Peer;
 use crate::sets::Level;
-use crate::table::Row;
+use crate::table::{PeerResult, Row};
 use crate::verdict::{self, Outcome, Verdict};
 
 /// The tools, and how often and how long they may run.
@@ -23,6 +24,31 @@ pub(crate) struct Comparison {
     repeats: usize,
     limit: Duration,
     output: Output,
+    /// What peers did not manage.
+    limits: Vec<Defeat>,
+    /// What peers did whose input says nothing of the order of transactions of different sessions.
+    known: Vec<Known>,
+}
+
+/// A peer that is slower than this is not run again for a median: its noise matters less than everybody's patience.
+const SLOW: Duration = Duration::from_secs(10);
+
+/// What a peer did on a history that is the same file in either order.
+struct Known {
+    peer: String,
+    family: String,
+    transactions: u64,
+    level: Level,
+    summary: Summary,
+}
+
+/// A peer failed, or was stopped.
+struct Defeat {
+    peer: String,
+    family: String,
+    level: Level,
+    transactions: u64,
+    why: String,
 }
 
 /// One run, as it is kept.
@@ -58,12 +84,14 @@ pub(crate) struct Summary {
     /// Medians.
     pub(crate) cpu: Duration,
     pub(crate) peak_memory: u64,
+    /// What the last run said of itself.
+    pub(crate) stats: Option<Value>,
 }
 
 /// A tool on a file.
 enum Tool<'c> {
     Isonomy { format: &'static str, file: &'c Path },
-    Peer { peer: &'c Peer, level: &'c str, file: &'c Path },
+    Peer { peer: &'c Peer, level: &'c str, file: PathBuf },
 }
 
 impl Comparison {
@@ -74,28 +102,40 @@ impl Comparison {
             repeats: usize::try_from(arguments.repeats.get())?,
             limit: arguments.timeout(),
             output: Output::within(&arguments.data),
+            limits: Vec::new(),
+            known: Vec::new(),
         })
     }
 
     /// Runs everything on a history at a level: a row for each peer that has the level, or one without.
-    pub(crate) fn run(&mut self, files: &Files, level: Level) -> Result<(Vec<Row>, Vec<Sample>), Failure> {
+    pub(crate) fn run(&mut self, data: &Data, files: &Files, level: Level) -> Result<(Vec<Row>, Vec<Sample>), Failure> {
         let mut tools = vec![
-            Tool::Isonomy { format: "text", file: &files.text },
+            Tool::Isonomy { format: if files.set.has_lists() { "jsonl" } else { "text" }, file: &files.text },
             Tool::Isonomy { format: "binary", file: &files.binary },
         ];
-        for peer in &self.peers {
-            if let Some(theirs) = peer.level(level) {
-                tools.push(Tool::Peer { peer, level: theirs, file: &files.text });
+        let mut others: Vec<PeerResult> = Vec::new();
+        for peer in self.peers.iter().filter(|peer| peer.input.has_lists() == files.set.has_lists()) {
+            let Some(theirs) = peer.level(level) else { continue };
+            if let Some(summary) = self.known(peer, files, level) {
+                others.push((peer.name.clone(), summary));
+                continue;
+            }
+            match self.defeat(peer, files, level) {
+                Some(why) => others.push((peer.name.clone(), Summary::skipped(why))),
+                None => tools.push(Tool::Peer { peer, level: theirs, file: data.input(files, peer.input)? }),
             }
         }
 
         let mut samples = Vec::new();
-        let mut runs: Vec<Vec<(Outcome, Usage)>> = vec![Vec::new(); tools.len()];
+        let mut runs: Vec<Vec<(Outcome, Usage, Option<Value>)>> = vec![Vec::new(); tools.len()];
         // The tools take turns, so that what else happens on the machine meets all of them.
         for repeat in 0..self.repeats {
             for (tool, runs) in tools.iter().zip(&mut runs) {
                 // What fails or takes too long once is not tried again.
-                if runs.iter().any(|(outcome, _)| outcome.verdict().is_none()) {
+                if runs.iter().any(|(outcome, ..)| outcome.verdict().is_none()) {
+                    continue;
+                }
+                if matches!(tool, Tool::Peer { .. }) && runs.iter().any(|(_, usage, _)| usage.cpu() > SLOW) {
                     continue;
                 }
                 let (outcome, usage, stats) = self.run_once(tool, level)?;
@@ -111,21 +151,21 @@ impl Comparison {
                     failure: match &outcome {
                         Outcome::Decided(_) => None,
                         Outcome::TimedOut => Some("timeout".to_owned()),
-                        Outcome::Failed(why) => Some(why.clone()),
+                        Outcome::Failed(why) | Outcome::Skipped(why) => Some(why.clone()),
                     },
                     user_seconds: usage.user.as_secs_f64(),
                     system_seconds: usage.system.as_secs_f64(),
                     wall_seconds: usage.wall.as_secs_f64(),
                     peak_bytes: usage.peak_memory,
-                    stats,
+                    stats: stats.clone(),
                 });
-                runs.push((outcome, usage));
+                runs.push((outcome, usage, stats));
             }
         }
 
         let summaries: Vec<Summary> = runs.iter().map(|runs| Summary::of(runs)).collect();
-        let row = |peer: Option<(String, Summary)>| Row {
-            input: files.set.name.clone(),
+        let row = |peer: Option<PeerResult>| Row {
+            set: files.set.clone(),
             transactions: files.transactions,
             events: files.events,
             level: level.name(),
@@ -135,15 +175,64 @@ impl Comparison {
             binary: summaries[1].clone(),
             peer,
         };
-        let mut rows: Vec<Row> = tools[2..]
-            .iter()
-            .zip(&summaries[2..])
-            .map(|(tool, summary)| row(Some((tool.name().to_owned(), summary.clone()))))
-            .collect();
+        let ran =
+            tools[2..].iter().zip(&summaries[2..]).map(|(tool, summary)| (tool.name().to_owned(), summary.clone()));
+        let mut rows: Vec<Row> = ran.chain(others).map(|peer| row(Some(peer))).collect();
         if rows.is_empty() {
             rows.push(row(None));
         }
+        let defeats = rows.iter().filter_map(|row| {
+            let (peer, summary) = row.peer.as_ref()?;
+            let why = match &summary.outcome {
+                Outcome::TimedOut => "stopped",
+                Outcome::Failed(_) => "failed",
+                Outcome::Decided(_) | Outcome::Skipped(_) => return None,
+            };
+            Some(Defeat {
+                peer: peer.clone(),
+                family: files.set.family.clone(),
+                level,
+                transactions: files.transactions,
+                why: format!("{why} at {}", files.set.name),
+            })
+        });
+        self.limits.extend(defeats.collect::<Vec<_>>());
+        for (tool, summary) in tools[2..].iter().zip(&summaries[2..]) {
+            if let Tool::Peer { peer, .. } = tool
+                && !peer.input.has_order()
+            {
+                self.known.push(Known {
+                    peer: peer.name.clone(),
+                    family: files.set.family.clone(),
+                    transactions: files.transactions,
+                    level,
+                    summary: summary.clone(),
+                });
+            }
+        }
         Ok((rows, samples))
+    }
+
+    /// What a peer did on the same input, which it had for the other order.
+    fn known(&self, peer: &Peer, files: &Files, level: Level) -> Option<Summary> {
+        let applies = |known: &&Known| {
+            known.peer == peer.name
+                && known.family == files.set.family
+                && known.transactions == files.transactions
+                && known.level == level
+        };
+        self.known.iter().find(applies).map(|known| known.summary.clone())
+    }
+
+    /// Why a peer is not asked: it did not manage a history of this kind that is no larger.
+    fn defeat(&self, peer: &Peer, files: &Files, level: Level) -> Option<String> {
+        let applies = |defeat: &&Defeat| {
+            defeat.peer == peer.name
+                && defeat.family == files.set.family
+                && defeat.level == level
+                && defeat.transactions <= files.transactions
+        };
+        self.limits.iter().find(applies).map(|defeat| defeat.why.clone())
     }
 
     fn run_once(&self, tool: &Tool<'_>, level: Level) -> Result<(Outcome, Usage, Option<Value>), Failure> {
@@ -176,31 +265,44 @@ impl Tool<'_> {
     fn format(&self) -> &'static str {
         match self {
             Tool::Isonomy { format, .. } => format,
-            Tool::Peer { .. } => "text",
+            Tool::Peer { peer, .. } if peer.input == Input::Text => "text",
+            Tool::Peer { peer, .. } => peer.input.name(),
         }
     }
 }
 
 impl Summary {
     /// What at least one run came to.
-    fn of(runs: &[(Outcome, Usage)]) -> Summary {
+    fn of(runs: &[(Outcome, Usage, Option<Value>)]) -> Summary {
         let badness = |outcome: &Outcome| match outcome {
-            Outcome::Decided(_) => 0,
+            Outcome::Decided(_) | Outcome::Skipped(_) => 0,
             Outcome::TimedOut => 1,
             Outcome::Failed(_) => 2,
         };
-        let worst = runs.iter().map(|(outcome, _)| outcome).max_by_key(|outcome| badness(outcome));
+        let worst = runs.iter().map(|(outcome, ..)| outcome).max_by_key(|outcome| badness(outcome));
         // Earlier runs that did better say nothing about the memory and time of the one that did not.
         let alike: Vec<&Usage> = runs
             .iter()
-            .filter(|(outcome, _)| worst.map(badness) == Some(badness(outcome)))
-            .map(|(_, usage)| usage)
+            .filter(|(outcome, ..)| worst.map(badness) == Some(badness(outcome)))
+            .map(|(_, usage, _)| usage)
             .collect();
         Summary {
             outcome: worst.expect("every tool runs at least once").clone(),
-            verdicts: runs.iter().filter_map(|(outcome, _)| outcome.verdict()).collect(),
+            verdicts: runs.iter().filter_map(|(outcome, ..)| outcome.verdict()).collect(),
             cpu: median(alike.iter().map(|usage| usage.cpu()).collect()),
             peak_memory: median(alike.iter().map(|usage| usage.peak_memory).collect()),
+            stats: runs.last().and_then(|(.., stats)| stats.clone()),
+        }
+    }
+
+    /// Of a tool that did not run.
+    fn skipped(why: String) -> Summary {
+        Summary {
+            outcome: Outcome::Skipped(why),
+            verdicts: Vec::new(),
+            cpu: Duration::ZERO,
+            peak_memory: 0,
+            stats: None,
         }
     }
 }

@@ -8,11 +8,12 @@ use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use isonomy_history::formats::{self, Format};
-use isonomy_history::{Record, Sink};
+use isonomy_history::formats::{self, Format, ReadOptions, Source};
+use isonomy_history::{HistoryBuilder, Record, Sink};
 use serde::{Deserialize, Serialize};
 
-use crate::sets::Set;
+use crate::inputs::Input;
+use crate::sets::{Order, Set};
 use crate::{Failure, say};
 
 /// A directory of histories.
@@ -25,6 +26,7 @@ pub(crate) struct Data {
 #[derive(Debug)]
 pub(crate) struct Files {
     pub(crate) set: Set,
+    /// `text`, or `jsonl` if keys hold lists.
     pub(crate) text: PathBuf,
     pub(crate) binary: PathBuf,
     pub(crate) transactions: u64,
@@ -55,30 +57,50 @@ impl Data {
             Some(noted) => noted,
             None => {
                 say(&format!("making {}", set.name));
-                self.make(set)?;
+                self.make(set, None)?;
                 read_card(&card, set).map_err(|error| format!("{}: {error}", card.display()))?
             }
         };
         Ok(Files { set: set.clone(), text, binary, transactions: noted.transactions, events: noted.events })
     }
 
-    fn make(&self, set: &Set) -> Result<(), Failure> {
-        let status = Command::new(std::env::current_exe()?)
-            .args(["--generate", &set.name, "--data"])
-            .arg(&self.directory)
-            .status()?;
+    /// A history as a peer wants it, made now unless it is there.
+    pub(crate) fn input(&self, files: &Files, input: Input) -> Result<PathBuf, Failure> {
+        if input == Input::Text {
+            return Ok(files.text.clone());
+        }
+        let path = input_path(&files.set, &self.directory, input);
+        if !path.exists() {
+            self.make(&files.set, Some(input))?;
+        }
+        Ok(path)
+    }
+
+    fn make(&self, set: &Set, input: Option<Input>) -> Result<(), Failure> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.args(["--generate", &set.name, "--data"]).arg(&self.directory);
+        if let Some(input) = input {
+            command.args(["--as", input.name()]);
+        }
+        let status = command.status()?;
         if status.success() { Ok(()) } else { Err(format!("{} was not made: {status}", set.name).into()) }
     }
 }
 
 /// Where the text, the binary and the card are.
 fn paths(set: &Set, directory: &Path) -> [PathBuf; 3] {
-    ["txt", "ison", "json"].map(|extension| directory.join(format!("{}.{extension}", set.name)))
+    let text = if set.has_lists() { "jsonl" } else { "txt" };
+    [text, "ison", "json"].map(|extension| directory.join(format!("{}.{extension}", set.name)))
+}
+
+/// Where the history is as a peer wants it.
+fn input_path(set: &Set, directory: &Path, input: Input) -> PathBuf {
+    directory.join(format!("{}.{}", set.name, input.name()))
 }
 
 /// What the history and whoever makes it are, for comparison with a card.
 fn identity(set: &Set) -> (String, String) {
-    (format!("{:?}", set.spec), env!("CARGO_PKG_VERSION").to_owned())
+    (format!("{:?} {:?}", set.spec, set.order), env!("CARGO_PKG_VERSION").to_owned())
 }
 
 fn read_card(path: &Path, set: &Set) -> io::Result<Card> {
@@ -93,20 +115,56 @@ fn read_card(path: &Path, set: &Set) -> io::Result<Card> {
 pub(crate) fn generate(set: &Set, directory: &Path) -> Result<(), Failure> {
     let [text, binary, card] = paths(set, directory);
     // From here on there is no such history, until it is complete.
-    match fs::remove_file(&card) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
-        _ => {}
+    remove(&card)?;
+    // What peers have is of the history that was here before.
+    for input in Input::ALL {
+        remove(&input_path(set, directory, input))?;
     }
     let open = |format, path: &Path| -> Result<Box<dyn Sink>, Failure> {
         let out = BufWriter::with_capacity(1 << 20, File::create(path)?);
         formats::writer(format, out).ok_or_else(|| "the format cannot be written".into())
     };
-    let mut sink = Both(open(Format::Text, &text)?, open(Format::Binary, &binary)?);
-    let summary = set.spec.generate(&mut sink)?;
+    let format = if set.has_lists() { Format::Jsonl } else { Format::Text };
+    let mut sink = Both(open(format, &text)?, open(Format::Binary, &binary)?);
+    let summary = match set.order {
+        Order::Recorded => set.spec.generate(&mut sink)?,
+        Order::BySession => {
+            let mut builder = HistoryBuilder::new();
+            let summary = set.spec.generate(&mut builder)?;
+            let history = builder.finish()?;
+            for txn in history.transactions() {
+                sink.take(&history.record(txn))?;
+            }
+            sink.end()?;
+            summary
+        }
+    };
     let (spec, generator) = identity(set);
     let noted = Card { spec, generator, transactions: summary.records, events: summary.events };
     fs::write(card, serde_json::to_vec(&noted)?)?;
     Ok(())
+}
+
+/// Writes a history that is there as a peer wants it.
+pub(crate) fn convert(set: &Set, directory: &Path, input: Input) -> Result<(), Failure> {
+    let [_, binary, _] = paths(set, directory);
+    let history = formats::read(Source::Stream(Box::new(File::open(binary)?)), ReadOptions::default())?;
+    let path = input_path(set, directory, input);
+    // Under another name until it is complete.
+    let unfinished = path.with_extension("unfinished");
+    remove(&unfinished)?;
+    input.write(&history, &unfinished)?;
+    fs::rename(unfinished, path)?;
+    Ok(())
+}
+
+/// Removes a file, or a directory of files, if there is one.
+fn remove(path: &Path) -> io::Result<()> {
+    let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+    match removed {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
 }
 
 /// Hands everything to two.

@@ -6,6 +6,7 @@
 mod arguments;
 mod compare;
 mod data;
+mod inputs;
 mod machine;
 mod measure;
 mod peers;
@@ -25,7 +26,7 @@ use crate::arguments::Arguments;
 use crate::compare::Comparison;
 use crate::data::Data;
 use crate::peers::Peer;
-use crate::sets::Set;
+use crate::sets::{Set, Study};
 use crate::table::Row;
 
 /// Whatever keeps the harness from running; each message says what and where.
@@ -51,7 +52,10 @@ fn say(text: &str) {
 fn run(arguments: &Arguments) -> Result<bool, Failure> {
     if let Some(name) = &arguments.generate {
         let set = Set::named(name).ok_or_else(|| format!("there is no history `{name}`"))?;
-        data::generate(&set, &arguments.data)?;
+        match arguments.input {
+            None => data::generate(&set, &arguments.data)?,
+            Some(input) => data::convert(&set, &arguments.data, input)?,
+        }
         return Ok(true);
     }
 
@@ -59,20 +63,21 @@ fn run(arguments: &Arguments) -> Result<bool, Failure> {
     if arguments.list {
         let mut out = io::stdout().lock();
         for set in &sets {
-            writeln!(out, "{:24} {}", set.name, set.about)?;
+            writeln!(out, "{:32} {}", set.name, set.about)?;
         }
         return Ok(true);
     }
     if sets.is_empty() {
-        return Err("no history has such a name; --list shows them, also with --full".into());
+        return Err("no history has such a name at these levels; --list shows them, also with --full".into());
     }
 
-    let peers = peers(arguments)?;
+    // The other studies are of ours alone.
+    let peers = if arguments.study == Study::Comparison { peers(arguments)? } else { Vec::new() };
     let isonomy = isonomy(arguments)?;
     let note = machine::note(&isonomy, &peers, arguments);
-    let mut kept = if arguments.keep { Some(Kept::create(&arguments.results)?) } else { None };
+    let mut kept = if arguments.keep { Some(Kept::create(&arguments.results, &arguments.name())?) } else { None };
     let mut out = io::stdout().lock();
-    let heading = format!("{}{}", table::LEGEND, table::header());
+    let heading = table::heading(arguments.study);
     write!(out, "{heading}")?;
     if let Some(kept) = &mut kept {
         write!(kept.table, "{note}\n{heading}")?;
@@ -81,15 +86,26 @@ fn run(arguments: &Arguments) -> Result<bool, Failure> {
     let data = Data::open(&arguments.data, arguments.fresh)?;
     let mut comparison = Comparison::new(isonomy, peers, arguments)?;
     let mut good = true;
+    // For the study of rejection, the histories without anomalies; they come first.
+    let mut accepted = Vec::new();
     for set in &sets {
         let history = data.history(set)?;
-        for &level in &arguments.levels {
-            let (rows, samples) = comparison.run(&history, level)?;
-            for row in &rows {
+        for level in arguments.levels_of(set) {
+            let (rows, samples) = comparison.run(&data, &history, level)?;
+            for row in rows {
                 good &= row.is_good();
-                report(row, &mut out)?;
+                if arguments.study == Study::Rejection && set.spec.plant.is_none() {
+                    warn(&row);
+                    accepted.push(row);
+                    continue;
+                }
+                let baseline = accepted.iter().rev().find(|other| row.set.is_like(&other.set));
+                let line = row.line(arguments.study, baseline);
+                warn(&row);
+                writeln!(out, "{line}")?;
+                out.flush()?;
                 if let Some(kept) = &mut kept {
-                    writeln!(kept.table, "{row}")?;
+                    writeln!(kept.table, "{line}")?;
                 }
             }
             if let Some(kept) = &mut kept {
@@ -108,12 +124,10 @@ fn run(arguments: &Arguments) -> Result<bool, Failure> {
     Ok(good)
 }
 
-fn report(row: &Row, out: &mut impl Write) -> io::Result<()> {
+fn warn(row: &Row) {
     if let Some(trouble) = row.trouble() {
-        say(&format!("TROUBLE: {} at {}: {trouble}", row.input, row.level));
+        say(&format!("TROUBLE: {} at {}: {trouble}", row.set.name, row.level));
     }
-    writeln!(out, "{row}")?;
-    out.flush()
 }
 
 /// The peers that are installed. Which file is read by default depends on the directory, so its absence is no error.
@@ -161,12 +175,12 @@ struct Kept {
 }
 
 impl Kept {
-    fn create(results: &Path) -> io::Result<Kept> {
+    fn create(results: &Path, name: &str) -> io::Result<Kept> {
         let directory = results.join(machine::date());
         fs::create_dir_all(&directory)?;
         // A second run on the same day does not replace the first.
         for attempt in 1.. {
-            let stem = if attempt == 1 { "comparison".to_owned() } else { format!("comparison-{attempt}") };
+            let stem = if attempt == 1 { name.to_owned() } else { format!("{name}-{attempt}") };
             match File::create_new(directory.join(format!("{stem}.md"))) {
                 Ok(table) => {
                     let samples = File::create(directory.join(format!("{stem}.jsonl")))?;

@@ -6,6 +6,7 @@ use std::io::{self, BufRead, Read};
 use std::path::Path;
 use std::process::Command;
 
+use crate::inputs::Input;
 use crate::measure::{End, Output};
 use crate::sets::Level;
 use crate::verdict::{Outcome, Verdict};
@@ -18,6 +19,8 @@ pub(crate) struct Peer {
     levels: Vec<(Level, String)>,
     holds: Rule,
     violated: Rule,
+    /// What it reads.
+    pub(crate) input: Input,
     /// The words of its command line.
     command: Vec<String>,
 }
@@ -61,9 +64,10 @@ impl Peer {
     /// The command that checks a file at a level, named in its own way.
     pub(crate) fn command(&self, level: &str, file: &Path) -> Command {
         let mut command = Command::new(self.program());
+        let place = place(self.input);
         for word in &self.command[1..] {
             let word = word.replace("{level}", level);
-            match word.split_once("{file}") {
+            match word.split_once(&place) {
                 None => command.arg(word),
                 Some((before, after)) => {
                     let parts = [OsStr::new(before), file.as_os_str(), OsStr::new(after)];
@@ -202,16 +206,25 @@ fn read_line(line: &str) -> Result<Peer, String> {
         return Err("the peer has no levels".to_owned());
     }
     let command: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
-    if command.is_empty() || !command.iter().skip(1).any(|word| word.contains("{file}")) {
-        return Err("expected a command with `{file}` among its arguments".to_owned());
-    }
+    let asked = |input: &Input| command.iter().skip(1).any(|word| word.contains(&place(*input)));
+    let inputs: Vec<Input> = Input::ALL.into_iter().filter(asked).collect();
+    let &[input] = inputs.as_slice() else {
+        let places: Vec<String> = Input::ALL.into_iter().map(|input| format!("`{}`", place(input))).collect();
+        return Err(format!("expected a command with one of {} among its arguments", places.join(", ")));
+    };
     Ok(Peer {
         name: name.to_owned(),
         levels,
         holds: Rule::read(holds).map_err(|error| format!("holds: {error}"))?,
         violated: Rule::read(violated).map_err(|error| format!("violated: {error}"))?,
+        input,
         command,
     })
+}
+
+/// Where in a command the history goes.
+fn place(input: Input) -> String {
+    format!("{{{}}}", input.name())
 }
 
 #[cfg(test)]
@@ -226,6 +239,9 @@ mod tests {
         let command = awdit.command("causal", Path::new("some where/a.txt"));
         let words: Vec<&OsStr> = command.get_args().collect();
         assert_eq!(words, ["check", "-i", "causal", "-f", "plume", "some where/a.txt"]);
+        let dbcop = peers.iter().find(|peer| peer.name == "dbcop").unwrap();
+        assert_eq!((dbcop.input, dbcop.level(Level::ALL[2])), (Input::Dbcop, None));
+        assert_eq!(dbcop.command("serializable", Path::new("a.dbcop")).get_args().nth(2), Some(OsStr::new("a.dbcop")));
     }
 
     #[test]
@@ -258,6 +274,7 @@ mod tests {
             ("x | causal | exit 0 | yes | x {file}", "violated: expected"),
             ("x | causal | exit 0 | exit 1 | x", "`{file}`"),
             ("x | causal | exit 0 | exit 1 | {file}", "`{file}`"),
+            ("x | causal | exit 0 | exit 1 | x {file} {viper}", "one of"),
         ] {
             let error = read(format!("# a peer\n\n{bad}\n").as_bytes()).unwrap_err();
             assert!(error.starts_with("line 3: ") && error.contains(complaint), "{bad}: {error}");

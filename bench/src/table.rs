@@ -4,18 +4,30 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::compare::Summary;
+use crate::sets::{Order, Set, Study};
 use crate::verdict::{Outcome, Verdict};
 
-/// What the columns mean.
-pub(crate) const LEGEND: &str = "\
+/// What the columns mean, and the first two lines.
+pub(crate) fn heading(study: Study) -> String {
+    let (legend, columns): (&str, &[&str]) = match study {
+        Study::Comparison => (COMPARISON, &COMPARISON_COLUMNS),
+        Study::Rejection => (REJECTION, &REJECTION_COLUMNS),
+        Study::Contention => (CONTENTION, &CONTENTION_COLUMNS),
+    };
+    let rule = columns.iter().map(|column| if WORDS.contains(column) { "---" } else { "---:" });
+    format!("{legend}| {} |\n| {} |\n", columns.join(" | "), rule.collect::<Vec<_>>().join(" | "))
+}
+
+const COMPARISON: &str = "\
 Cells are `CPU seconds / peak MiB`, medians; CPU is user and system time of the whole process, reading the file included.
 Ratios are the peer's number over ours, so above 1 we take less: `ratio text` and `memory ratio` for the same text file,
 `ratio binary` for our binary file. `>` where the peer was stopped. `yes`: text, binary, the peer, and what is known by
-construction agree; `alone`: the same, without a verdict of a peer.
+construction agree; `alone`: the same, without a verdict of a peer. Text of histories of lists is `jsonl`. In histories
+`by-session` the order between sessions is lost; peers whose input never has it are measured once for both orders.
 
 ";
 
-const COLUMNS: [&str; 11] = [
+const COMPARISON_COLUMNS: [&str; 11] = [
     "input",
     "transactions",
     "events",
@@ -29,17 +41,35 @@ const COLUMNS: [&str; 11] = [
     "agree",
 ];
 
-/// The first two lines.
-pub(crate) fn header() -> String {
-    let rule =
-        COLUMNS.map(|column| if matches!(column, "input" | "level" | "peer" | "agree") { "---" } else { "---:" });
-    format!("| {} |\n| {} |\n", COLUMNS.join(" | "), rule.join(" | "))
-}
+const REJECTION: &str = "\
+Cells are `CPU seconds / peak MiB`, medians, of `isonomy` on the binary file, reading it included. `accepted` is the history
+without the anomaly, `rejected` the one with it; `ratio` is rejection over acceptance, and `ratio check` that of checking alone, in
+wall time. `agree` is as in comparisons: text, binary, and what is known by construction.
+
+";
+
+const REJECTION_COLUMNS: [&str; 9] =
+    ["input", "transactions", "order", "level", "accepted", "rejected", "ratio", "ratio check", "agree"];
+
+const CONTENTION: &str = "\
+Workload a, of which one parameter changes; session by session. Cells are `CPU seconds / peak MiB`, medians, of `isonomy` on the binary
+file, reading it included. `check` is the wall time of checking alone, and `stages` what it consists of.
+
+";
+
+const CONTENTION_COLUMNS: [&str; 8] =
+    ["parameter", "value", "transactions", "level", "ours binary", "check", "stages", "agree"];
+
+/// Columns of words rather than numbers.
+const WORDS: [&str; 7] = ["input", "level", "peer", "agree", "order", "parameter", "stages"];
+
+/// What became of a peer, and its name.
+pub(crate) type PeerResult = (String, Summary);
 
 /// A history at a level, beside at most one peer.
 #[derive(Debug)]
 pub(crate) struct Row {
-    pub(crate) input: String,
+    pub(crate) set: Set,
     pub(crate) transactions: u64,
     pub(crate) events: u64,
     pub(crate) level: &'static str,
@@ -49,7 +79,7 @@ pub(crate) struct Row {
     pub(crate) limit: Duration,
     pub(crate) text: Summary,
     pub(crate) binary: Summary,
-    pub(crate) peer: Option<(String, Summary)>,
+    pub(crate) peer: Option<PeerResult>,
 }
 
 impl Row {
@@ -119,6 +149,7 @@ impl Row {
             Outcome::Decided(_) => format!("{} / {memory}", seconds(summary.cpu)),
             Outcome::TimedOut => format!("timeout {} s / {memory}", self.limit.as_secs()),
             Outcome::Failed(_) => format!("failed after {} / {memory}", seconds(summary.cpu)),
+            Outcome::Skipped(ref why) => format!("not run: {why}"),
         }
     }
 
@@ -133,6 +164,71 @@ impl Row {
         let ratio = number(theirs) / number(ours);
         if ratio.is_finite() { format!("{stopped}{}", significant(ratio)) } else { "–".to_owned() }
     }
+
+    /// The line of a study; that of rejection needs the history without the anomaly.
+    pub(crate) fn line(&self, study: Study, accepted: Option<&Row>) -> String {
+        let cells = match study {
+            Study::Comparison => return self.to_string(),
+            Study::Rejection => self.rejection(accepted),
+            Study::Contention => self.contention(),
+        };
+        line(cells)
+    }
+
+    fn rejection(&self, accepted: Option<&Row>) -> Vec<String> {
+        let ratio = |number: &dyn Fn(&Summary) -> Option<f64>| {
+            let ratio = accepted.and_then(|accepted| Some(number(&self.binary)? / number(&accepted.binary)?));
+            ratio.filter(|ratio| ratio.is_finite()).map_or_else(|| "–".to_owned(), significant)
+        };
+        let decided = |summary: &Summary| matches!(summary.outcome, Outcome::Decided(_));
+        vec![
+            self.set.name.clone(),
+            self.transactions.to_string(),
+            self.order().to_owned(),
+            self.level.to_owned(),
+            accepted.map_or_else(|| "–".to_owned(), |accepted| accepted.cell(&accepted.binary)),
+            self.cell(&self.binary),
+            ratio(&|summary| decided(summary).then_some(summary.cpu.as_secs_f64())),
+            ratio(&|summary| decided(summary).then(|| checking(summary)).flatten()),
+            self.agreement(),
+        ]
+    }
+
+    fn contention(&self) -> Vec<String> {
+        let (parameter, value) = self.set.point.clone().unwrap_or_default();
+        let stats = self.binary.stats.as_ref();
+        let stages = stats.and_then(|stats| stats["stages"].as_object()).into_iter().flatten();
+        // What takes less than a millisecond explains nothing.
+        let stages = stages.filter_map(|(name, time)| Some((name, time.as_f64().filter(|&time| time >= 0.001)?)));
+        vec![
+            parameter.to_owned(),
+            value,
+            self.transactions.to_string(),
+            self.level.to_owned(),
+            self.cell(&self.binary),
+            checking(&self.binary).map_or_else(|| "–".to_owned(), |time| format!("{time:.3}")),
+            stages.map(|(name, time)| format!("{name} {time:.3}")).collect::<Vec<_>>().join(", "),
+            self.agreement(),
+        ]
+    }
+
+    fn order(&self) -> &'static str {
+        match self.set.order {
+            Order::Recorded => "recorded",
+            Order::BySession => "by session",
+        }
+    }
+}
+
+/// The seconds that checking took, as `isonomy` says.
+fn checking(summary: &Summary) -> Option<f64> {
+    summary.stats.as_ref()?["seconds"].as_f64()
+}
+
+fn line(cells: Vec<String>) -> String {
+    // What failed is quoted in cells, and a bar would end one.
+    let cells: Vec<String> = cells.into_iter().map(|cell| cell.replace('|', "\\|")).collect();
+    format!("| {} |", cells.join(" | "))
 }
 
 impl fmt::Display for Row {
@@ -140,8 +236,8 @@ impl fmt::Display for Row {
         let cpu = |summary: &Summary| summary.cpu.as_secs_f64();
         let memory = |summary: &Summary| summary.peak_memory as f64;
         let peer = self.peer.as_ref().map(|(name, summary)| format!("{name} {}", self.cell(summary)));
-        let cells = [
-            self.input.clone(),
+        f.write_str(&line(vec![
+            self.set.name.clone(),
             self.transactions.to_string(),
             self.events.to_string(),
             self.level.to_owned(),
@@ -152,9 +248,7 @@ impl fmt::Display for Row {
             self.ratio(&self.binary, cpu),
             self.ratio(&self.text, memory),
             self.agreement(),
-        ];
-        // What failed is quoted in cells, and a bar would end one.
-        write!(f, "| {} |", cells.map(|cell| cell.replace('|', "\\|")).join(" | "))
+        ]))
     }
 }
 
@@ -187,12 +281,13 @@ mod tests {
             outcome,
             cpu: Duration::from_millis(milliseconds),
             peak_memory: mebibytes << 20,
+            stats: Some(serde_json::json!({"seconds": 0.01, "stages": {"guess": 0.009, "reads": 0.000_1}})),
         }
     }
 
     fn row(text: Outcome, binary: Outcome, peer: Option<Outcome>) -> Row {
         Row {
-            input: "a-10k".to_owned(),
+            set: Set::named("a-10k").unwrap(),
             transactions: 10_000,
             events: 150_000,
             level: "causal",
@@ -215,7 +310,37 @@ mod tests {
             "| a-10k | 10000 | 150000 | causal | 0.040 / 10.0 | 0.020 / 8.00 | other 2.00 / 105 | 50.0 | 100 | 10.5 | yes: holds |"
         );
         assert!(row.is_good() && row.trouble().is_none());
-        assert_eq!(header().lines().next().map(|line| line.matches('|').count()), Some(12));
+    }
+
+    #[test]
+    fn lines_have_the_columns_of_their_study() {
+        let rejected = Row { set: Set::named("a-10k-si-g-sib-by-session").unwrap(), ..row(VIOLATED, VIOLATED, None) };
+        let accepted = row(HOLDS, HOLDS, None);
+        let point = Row { set: Set::named("a-20k-keys-100-by-session").unwrap(), ..row(HOLDS, HOLDS, None) };
+        assert_eq!(
+            rejected.line(Study::Rejection, Some(&accepted)),
+            "| a-10k-si-g-sib-by-session | 10000 | by session | causal | 0.020 / 8.00 | 0.020 / 8.00 | 1.00 | 1.00 | alone: violated |"
+        );
+        assert!(rejected.line(Study::Rejection, None).contains("| – | 0.020 / 8.00 | – | – |"));
+        assert_eq!(
+            point.line(Study::Contention, None),
+            "| keys | 100 | 10000 | causal | 0.020 / 8.00 | 0.010 | guess 0.009 | alone: holds |"
+        );
+        for (study, row) in [(Study::Comparison, &accepted), (Study::Rejection, &rejected), (Study::Contention, &point)]
+        {
+            let heading = heading(study);
+            let [.., names, rule] = heading.lines().collect::<Vec<_>>()[..] else { panic!("{heading}") };
+            for line in [rule, &row.line(study, Some(&accepted))] {
+                assert_eq!(line.matches('|').count(), names.matches('|').count(), "{heading}{line}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_peer_that_was_not_asked_is_told() {
+        let row = row(HOLDS, HOLDS, Some(Outcome::Skipped("stopped at a-1k".to_owned())));
+        assert!(row.to_string().contains("| other not run: stopped at a-1k | – | – | – | alone: holds |"), "{row}");
+        assert!(row.is_good() && row.trouble().is_none());
     }
 
     #[test]

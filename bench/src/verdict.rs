@@ -33,6 +33,8 @@ pub(crate) enum Outcome {
     TimedOut,
     /// No verdict, and why.
     Failed(String),
+    /// Not run, and why.
+    Skipped(String),
 }
 
 impl Outcome {

@@ -23,16 +23,32 @@ impl Place {
         path
     }
 
-    /// Runs the harness on the tiny histories, without peers unless the arguments say so.
+    /// Runs the harness on the tiny histories at the weak levels, without peers unless the arguments say so.
     fn bench(&self, arguments: &[&str]) -> (Output, String) {
+        self.bench_at("read-committed,read-atomic,causal", arguments)
+    }
+
+    fn bench_at(&self, levels: &str, arguments: &[&str]) -> (Output, String) {
         let mut command = Command::new(env!("CARGO_BIN_EXE_isonomy-bench"));
         command.current_dir(&self.0).args(["--smoke", "--repeats", "1", "--data", "data", "--results", "results"]);
+        command.args(["--levels", levels]);
         if !arguments.contains(&"--isonomy") {
             command.arg("--isonomy").arg(checker());
         }
         let output = command.args(arguments).output().unwrap();
         let table = String::from_utf8(output.stdout.clone()).unwrap();
         (output, table)
+    }
+
+    /// The same at strong levels, beside a peer that is this script and wants this input.
+    fn bench_strong(&self, script: &str, input: &str, arguments: &[&str]) -> (Output, String) {
+        let script = self.script("peer", script);
+        let line = format!(
+            "other | snapshot-isolation=si serializable | exit 0 | exit 1 | {} {{level}} {input}\n",
+            script.display()
+        );
+        fs::write(self.0.join("peers.conf"), line).unwrap();
+        self.bench_at("si,ser", &[&["--peers", "peers.conf"], arguments].concat())
     }
 
     /// The same, beside a peer that is this script.
@@ -186,4 +202,93 @@ fn what_cannot_run_says_why() {
     let (output, _) = place.bench(&["--peers", "peers.conf", "--only", "d-500", "--levels", "causal"]);
     assert_eq!(code(&output), 0);
     assert!(complaints(&output).contains("other is not installed (no `no-such-checker` in PATH): left out"));
+}
+
+#[test]
+fn strong_levels_are_compared_in_both_orders() {
+    let place = Place::new("strong");
+    let (output, table) = place.bench_at("si,ser", &[]);
+    assert_eq!(code(&output), 0, "{table}{}", complaints(&output));
+    // Four workloads at two levels, BlindW with and without a violation, lists: all in two orders.
+    assert_eq!(table.lines().filter(|line| line.contains("-500")).count(), 4 * 2 * 2 + 2 * 2 + 2, "{table}");
+    assert!(row(&table, "a-500-si-by-session", "snapshot-isolation").ends_with("alone: holds |"), "{table}");
+    assert!(row(&table, "c-500-ser", "serializable").ends_with("alone: holds |"), "{table}");
+    assert!(row(&table, "blindw-rw-500-g-sib", "snapshot-isolation").ends_with("alone: violated |"), "{table}");
+
+    // The orders differ, and the first session comes first in one.
+    let text = |name| fs::read_to_string(place.0.join("data").join(name)).unwrap();
+    let sessions = |text: String| -> Vec<String> {
+        let mut sessions: Vec<String> = text.lines().map(|line| line.split(',').nth(2).unwrap().to_owned()).collect();
+        sessions.dedup();
+        sessions
+    };
+    assert!(sessions(text("a-500-si.txt")).len() > 100);
+    assert_eq!(sessions(text("a-500-si-by-session.txt")).len(), 20);
+}
+
+#[test]
+fn peers_get_the_input_that_they_ask_for() {
+    let place = Place::new("inputs");
+    let check = format!("{} check --json --level", checker().display());
+    let cases = [
+        ("{bincode}", format!("exec {check} $1 $2"), "d-500-si"),
+        ("{dbcop}", format!("exec {check} $1 $2/history.json"), "d-500-si"),
+        ("--logs={viper}", format!("exec {check} $1 ${{2#--logs=}}"), "d-500-si"),
+        ("{lists}", "head -1 $2 | grep -q '^1283$'".to_owned(), "list-append-500"),
+    ];
+    for (input, script, only) in cases {
+        let (output, table) = place.bench_strong(&script, input, &["--only", only]);
+        assert_eq!(code(&output), 0, "{input}: {table}{}", complaints(&output));
+        for name in [only.to_owned(), format!("{only}-by-session")] {
+            let row = row(&table, &name, "snapshot-isolation");
+            assert!(row.contains("| other ") && row.ends_with("| yes: holds |"), "{input}: {row}");
+        }
+    }
+
+    // Plain values are nothing for a peer of lists, nor the other way round.
+    let (_, table) = place.bench_strong("exit 1", "{lists}", &["--only", "d-500-si"]);
+    assert!(row(&table, "d-500-si", "snapshot-isolation").contains("| – | – | – | – | alone: holds |"), "{table}");
+    let (_, table) = place.bench_strong("exit 1", "{file}", &["--only", "list-append"]);
+    assert!(row(&table, "list-append-500", "snapshot-isolation").contains("| – | – | – | – |"), "{table}");
+}
+
+#[test]
+fn a_peer_is_not_asked_for_what_it_did_not_manage() {
+    let place = Place::new("defeat");
+    let script = "echo run >> runs; exit 7";
+    let (output, table) = place.bench_strong(script, "{file}", &["--only", "b-500-s"]);
+    assert_eq!(code(&output), 0, "{table}");
+    assert!(row(&table, "b-500-si", "snapshot-isolation").contains("| other failed after"), "{table}");
+    let later = row(&table, "b-500-si-by-session", "snapshot-isolation");
+    assert!(later.contains("| other not run: failed at b-500-si | – | – | – | alone: holds |"), "{table}");
+    // Once for each family.
+    assert_eq!(fs::read_to_string(place.0.join("runs")).unwrap().lines().count(), 2);
+
+    // Whose input has no order needs one run for both.
+    fs::remove_file(place.0.join("runs")).unwrap();
+    let (_, table) = place.bench_strong("echo run >> runs", "{bincode}", &["--only", "b-500-s"]);
+    assert!(row(&table, "b-500-si-by-session", "snapshot-isolation").ends_with("| yes: holds |"), "{table}");
+    assert_eq!(fs::read_to_string(place.0.join("runs")).unwrap().lines().count(), 2);
+}
+
+#[test]
+fn rejection_is_set_beside_acceptance() {
+    let place = Place::new("rejection");
+    let (output, table) = place.bench_at("si,ser", &["--study", "rejection", "--keep"]);
+    assert_eq!(code(&output), 0, "{table}{}", complaints(&output));
+    assert_eq!(table.lines().filter(|line| line.contains("-500")).count(), (3 + 1) * 2, "{table}");
+    assert!(!table.contains("plain"), "{table}");
+    let skew = row(&table, "a-500-ser-write-skew-by-session", "serializable");
+    assert!(skew.contains("| by session |") && skew.ends_with("| alone: violated |"), "{table}");
+    let directory = fs::read_dir(place.0.join("results")).unwrap().next().unwrap().unwrap().path();
+    assert!(fs::read_to_string(directory.join("rejection.jsonl")).unwrap().contains("\"a-500-si-plain\""));
+}
+
+#[test]
+fn contention_is_a_curve() {
+    let place = Place::new("contention");
+    let (output, table) = place.bench_at("si", &["--study", "contention", "--only", "keys", "--only", "reads-100"]);
+    assert_eq!(code(&output), 0, "{table}{}", complaints(&output));
+    assert_eq!(table.lines().filter(|line| line.starts_with("| keys |")).count(), 5, "{table}");
+    assert_eq!(table.lines().filter(|line| line.starts_with("| reads | 100% | 500 |")).count(), 1, "{table}");
 }
