@@ -1,10 +1,12 @@
 //! From a history and a level to a verdict.
 
-use isonomy_history::{Event, FaultKind, History, Key, TxnId};
+use isonomy_history::{FaultKind, History, TxnId};
 
 use crate::anomaly::Anomaly;
 use crate::frontier;
 use crate::level::IsolationLevel;
+use crate::linearizable;
+use crate::lists::Lists;
 use crate::order::{Likely, likely_order};
 use crate::polygraph::{self, Question};
 use crate::saturation::{self, Outcome, Saturated};
@@ -80,6 +82,8 @@ pub enum Stage {
     Reads,
     /// Inferring an order of commits.
     Saturate,
+    /// Ordering versions by what was read, where that leaves no choice.
+    Determine,
     /// Trying an order that is likely.
     Guess,
     /// Making constraints.
@@ -100,6 +104,7 @@ impl Stage {
         match self {
             Stage::Reads => "reads",
             Stage::Saturate => "saturate",
+            Stage::Determine => "determine",
             Stage::Guess => "guess",
             Stage::Constrain => "constrain",
             Stage::Prune => "prune",
@@ -117,11 +122,11 @@ pub fn check(history: &History, level: IsolationLevel, options: &Options<'_>) ->
         return Verdict::Undecided(Reason::NoTimes);
     }
     let objects = match level {
-        IsolationLevel::Linearizable => match objects(history) {
+        IsolationLevel::Linearizable => match linearizable::objects(history) {
             Some(objects) => objects,
             None => return Verdict::Undecided(Reason::SeveralObjects),
         },
-        _ => Vec::new(),
+        _ => Lists::empty(),
     };
     if let Some(counterexample) = faulty_read(history, level) {
         return Verdict::Violated(counterexample);
@@ -140,7 +145,7 @@ pub fn check(history: &History, level: IsolationLevel, options: &Options<'_>) ->
                 verdict => verdict,
             }
         }
-        IsolationLevel::Linearizable => object_by_object(history, objects, session_order, options),
+        IsolationLevel::Linearizable => linearizable::check(history, &objects, session_order, options),
         _ => match options.engine {
             Engine::Polygraph => by_polygraph(history, level, session_order, options),
             Engine::Frontier => by_frontiers(history, level, session_order, options),
@@ -186,65 +191,6 @@ fn by_polygraph(history: &History, level: IsolationLevel, session_order: bool, o
     }
 }
 
-/// For each key the transactions that are one operation on it; `None` if some are not of one operation on one register.
-fn objects(history: &History) -> Option<Vec<Vec<TxnId>>> {
-    let derived = history.derived();
-    let mut objects: Vec<Vec<TxnId>> = vec![Vec::new(); history.key_count()];
-    for txn in history.transactions().filter(|&txn| derived.counts(txn)) {
-        objects[object(history, txn)?.index()].push(txn);
-    }
-    Some(objects)
-}
-
-/// Linearizability: strict serializability of each object by itself.
-fn object_by_object(
-    history: &History,
-    objects: Vec<Vec<TxnId>>,
-    session_order: bool,
-    options: &Options<'_>,
-) -> Verdict {
-    (options.stage)(Stage::Guess);
-    let finish = |txn: &TxnId| history.times(*txn).finish.unwrap_or(i64::MAX);
-    let mut order = Vec::new();
-    for txns in objects.into_iter().filter(|txns| !txns.is_empty()) {
-        let mut likely = txns.clone();
-        likely.sort_by_key(finish);
-        let likely: Vec<u32> = likely.into_iter().map(|txn| txn.0).collect();
-        let question = Question::of_object(history, txns, session_order, options.clock_drift);
-        if question.holds_by(&likely) {
-            order.extend(likely.into_iter().map(TxnId));
-            continue;
-        }
-        match question.if_determined().unwrap_or_else(|| question.decide(&likely, true, options)) {
-            polygraph::Outcome::Order(found) => order.extend(found),
-            polygraph::Outcome::Stopped => return Verdict::Undecided(Reason::Stopped),
-            polygraph::Outcome::Violated(core) => {
-                let counterexample = question.explain(core, options);
-                // Of one object there is no other story: who read too old a version read it too late, unless an update was lost.
-                let anomaly = match counterexample.anomaly {
-                    Anomaly::LostUpdate => Anomaly::LostUpdate,
-                    _ => Anomaly::RealTimeViolation,
-                };
-                return Verdict::Violated(Counterexample { anomaly, ..counterexample });
-            }
-        }
-    }
-    Verdict::Holds(Witness { order })
-}
-
-/// The key of a transaction that is one operation on one register.
-fn object(history: &History, txn: TxnId) -> Option<Key> {
-    let mut events = history.events(txn);
-    let (event, None) = (events.next()?, events.next()) else { return None };
-    match event {
-        Event::Read(value) | Event::Write(value) | Event::Insert(value) | Event::Delete(value) => {
-            Some(history.key_of(value))
-        }
-        Event::CompareAndSet { new, .. } => Some(history.key_of(new)),
-        Event::Append(_) | Event::ReadList { .. } | Event::Range { .. } => None,
-    }
-}
-
 enum Guessed<'h> {
     /// The level holds by this order.
     Order(Vec<TxnId>),
@@ -256,15 +202,21 @@ enum Guessed<'h> {
 }
 
 fn guess<'h>(history: &'h History, level: IsolationLevel, session_order: bool, options: &Options<'_>) -> Guessed<'h> {
-    (options.stage)(Stage::Guess);
+    (options.stage)(Stage::Determine);
     let question = Question::new(history, level, session_order, options.clock_drift);
-    let Likely { order: likely, is_recorded } = likely_order(history);
-    if question.holds_by(&likely) {
-        return Guessed::Order(likely.into_iter().map(TxnId).collect());
+    let mut decided = question.if_determined();
+    let mut likely = Vec::new();
+    if decided.is_none() {
+        (options.stage)(Stage::Guess);
+        let Likely { order, is_recorded } = likely_order(history);
+        if question.holds_by(&order) {
+            return Guessed::Order(order.into_iter().map(TxnId).collect());
+        }
+        (options.stage)(Stage::Solve);
+        // A recorded order is nearly right as a rule, and then what is wrong with it is soon found.
+        decided = is_recorded.then(|| question.decide(&order, true, options));
+        likely = order;
     }
-    (options.stage)(Stage::Solve);
-    // A recorded order is nearly right as a rule, and then what is wrong with it is soon found.
-    let decided = question.if_determined().or_else(|| is_recorded.then(|| question.decide(&likely, true, options)));
     match decided {
         Some(polygraph::Outcome::Order(order)) => return Guessed::Order(order),
         Some(polygraph::Outcome::Stopped) => return Guessed::Stopped,

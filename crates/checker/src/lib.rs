@@ -28,6 +28,8 @@ mod chains;
 mod check;
 mod explain;
 mod level;
+mod linearizable;
+mod lists;
 mod order;
 pub mod patterns;
 mod polygraph;

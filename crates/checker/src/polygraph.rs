@@ -19,6 +19,7 @@ mod core;
 mod determined;
 mod engine;
 mod graph;
+mod linear;
 mod name;
 mod problem;
 mod refute;
@@ -31,7 +32,7 @@ mod times;
 use engine::{Decision, Settings};
 use problem::Problem;
 use rules::Rules;
-pub(crate) use times::are_known as times_are_known;
+pub(crate) use times::{are_known as times_are_known, span as times_of};
 
 /// Work that may be spent on making a counterexample smaller.
 const SHRINKING: u64 = 200_000_000;

@@ -1,7 +1,8 @@
 //! Which nodes come before which, by chains: for every node, how far in each session begins and commits precede it.
 
-use super::problem::{Lists, Problem};
+use super::problem::Problem;
 use crate::chains::NONE;
+use crate::lists::Lists;
 
 /// Transactions in chains, each totally ordered by what is known.
 pub(crate) struct Chains {

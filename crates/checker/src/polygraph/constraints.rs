@@ -14,10 +14,11 @@ use isonomy_solver::{Budget, Outcome, Solver};
 
 use super::clocks::{Chains, Clocks, topological};
 use super::graph;
-use super::problem::{Lists, Problem};
+use super::problem::Problem;
 use super::replay;
 use crate::chains::NONE;
 use crate::check::{Ablation, Options, Stage};
+use crate::lists::Lists;
 
 /// How a problem came out.
 pub(crate) enum Answer {

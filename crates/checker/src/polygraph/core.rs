@@ -8,8 +8,9 @@ use std::collections::VecDeque;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::graph;
-use super::problem::{Lists, Problem};
+use super::problem::Problem;
 use super::region::Refuted;
+use crate::lists::Lists;
 
 /// Pairs of versions of which the first is known to precede the second, and in which round each was found.
 #[derive(Default)]

@@ -3,10 +3,12 @@
 //! Whoever reads a version of a key and writes the key comes right after it, at every level that allows no lost update; so a
 //! history in which every write follows a read of its key (mini-transactions: Wei et al., ICDE 2025) leaves no choice. Nor do list
 //! reads, which show all elements between two. A version that two come right after is a lost update.
+//!
+//! Prefix allows lost updates. There whoever reads a version only comes *after* it, but if no version has two that do, the order of each
+//! key is a path of reads, and determined all the same.
 
-use super::clocks::topological;
-use super::engine::{self, Decision};
-use super::graph;
+use super::engine::Decision;
+use super::linear;
 use super::problem::Problem;
 use crate::chains::NONE;
 
@@ -22,17 +24,8 @@ pub(crate) enum Versions {
 
 /// Asks reads for the order of versions.
 pub(crate) fn versions(problem: &Problem) -> Versions {
-    // Where lost updates are allowed, a read says nothing of what comes next.
-    if !problem.rules.conflict {
-        return Versions::Open;
-    }
     let mut next = vec![NONE; problem.written() as usize + problem.keys.len()];
-    let mut follows = 0u32;
-    let mut link = |before: u32, after: u32| {
-        let other = std::mem::replace(&mut next[before as usize], after);
-        follows += u32::from(other == NONE);
-        if other == NONE || other == after { None } else { Some(other) }
-    };
+    let mut follow = 0;
     let divergent = |before: u32, one: u32, other: u32| {
         let written = before < problem.written();
         let writers = [one, other].into_iter().chain(written.then_some(before));
@@ -40,13 +33,20 @@ pub(crate) fn versions(problem: &Problem) -> Versions {
         txns.sort_unstable();
         Versions::Divergent(txns)
     };
-    for txn in 0..problem.count() {
+    for txn in (0..problem.count()).filter(|&txn| !problem.versions_by(txn).is_empty()) {
         for &version in problem.reads.of(txn) {
-            if let Some(own) = problem.version_of(txn, problem.key_of(version))
-                && let Some(other) = link(version, own)
-            {
-                return divergent(version, own, other);
+            let Some(own) = problem.version_of(txn, problem.key_of(version)) else { continue };
+            follow += 1;
+            match std::mem::replace(&mut next[version as usize], own) {
+                NONE => {}
+                // Where lost updates are allowed, either may come first.
+                _ if !problem.rules.conflict => return Versions::Open,
+                other => return divergent(version, own, other),
             }
+        }
+        // More than one of a key follow nothing that was read: soon clear where writes are blind.
+        if problem.listed.is_empty() && problem.versions_by(txn).end - follow > problem.keys.len() as u32 {
+            return Versions::Open;
         }
     }
     // Two versions that follow one by lists are unread ones, whose order is open.
@@ -54,7 +54,6 @@ pub(crate) fn versions(problem: &Problem) -> Versions {
         if next[before as usize] != NONE && next[before as usize] != after {
             return Versions::Open;
         }
-        follows += u32::from(next[before as usize] == NONE);
         next[before as usize] = after;
     }
     // The first version of a key follows nothing that is written; if only one does not, it is the first.
@@ -71,11 +70,10 @@ pub(crate) fn versions(problem: &Problem) -> Versions {
             if next[initial as usize] != NONE {
                 return Versions::Open;
             }
-            follows += 1;
             next[initial as usize] = version;
         }
     }
-    if follows == problem.written() { Versions::Determined(next) } else { Versions::Open }
+    Versions::Determined(next)
 }
 
 /// Decides a problem whose order of versions is determined; `None` if it is not.
@@ -86,20 +84,21 @@ pub(crate) fn decide(problem: &Problem) -> Option<Decision> {
         Versions::Open => return None,
     };
     let rules = problem.rules;
-    let graph = graph::full(problem, &next);
-    if let Some(order) = topological(&[&graph]) {
-        let commits = order.into_iter().filter(|&node| engine::is_commit(problem, node));
-        return Some(Decision::Order(commits.map(|node| rules.txn(node)).collect()));
+    let mut overwriter = next;
+    for after in overwriter.iter_mut().filter(|after| **after != NONE) {
+        *after = problem.writer[*after as usize];
     }
-    let cycle = graph::short_cycle(&[&graph]);
-    let mut txns = graph::cycle_transactions(problem, &cycle);
+    let cycle = match linear::order(problem, &overwriter) {
+        Ok(order) => return Some(Decision::Order(order)),
+        Err(cycle) => cycle,
+    };
+    let mut txns: Vec<u32> = cycle.iter().map(|&node| rules.txn(node)).collect();
     // Who missed a write shows nothing without whoever wrote what was read instead.
-    for (at, &from) in cycle.iter().enumerate().filter(|(_, node)| **node < rules.nodes(problem.count())) {
+    for (at, &from) in cycle.iter().enumerate() {
         let to = cycle[(at + 1) % cycle.len()];
-        let reader = rules.txn(from);
-        for &version in problem.reads.of(reader).iter().filter(|&&version| version < problem.written()) {
-            let after = next[version as usize];
-            if after != NONE && rules.commit(problem.writer[after as usize]) == to {
+        for &version in problem.reads.of(rules.txn(from)).iter().filter(|&&version| version < problem.written()) {
+            let later = overwriter[version as usize];
+            if later != NONE && rules.commit(later) == to {
                 txns.push(problem.writer[version as usize]);
             }
         }

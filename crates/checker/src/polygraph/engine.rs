@@ -12,11 +12,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::clocks::{Chains, Clocks, topological};
 use super::core::{Facts, Trace};
 use super::graph;
-use super::problem::{Lists, Problem};
+use super::problem::Problem;
 use super::region::{self, Answer};
 use super::{replay, simulate};
 use crate::chains::NONE;
 use crate::check::{Options, Stage};
+use crate::lists::Lists;
 
 /// How to go about it.
 #[derive(Clone, Copy, Debug)]

@@ -2,9 +2,10 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::problem::{Lists, Problem};
+use super::problem::Problem;
 use super::times::happens_before;
 use crate::chains::NONE;
+use crate::lists::Lists;
 
 /// For each written and each initial version the next one of its key, or [`NONE`].
 pub(crate) fn next_versions(problem: &Problem, order: &[u32]) -> Vec<u32> {

@@ -6,46 +6,7 @@ use rustc_hash::FxHashMap;
 use super::rules::Rules;
 use super::times::{Moments, moments};
 use crate::chains::NONE;
-
-/// Lists of numbers, one after the other.
-#[derive(Debug, Default, Clone)]
-pub(crate) struct Lists {
-    from: Vec<u32>,
-    items: Vec<u32>,
-}
-
-impl Lists {
-    /// `pairs` are called twice: each pair is the number of a list and an item of it.
-    pub(crate) fn new(count: usize, pairs: impl Fn(&mut dyn FnMut(u32, u32))) -> Self {
-        let mut from = vec![0u32; count + 1];
-        pairs(&mut |list, _| from[list as usize + 1] += 1);
-        for list in 0..count {
-            from[list + 1] += from[list];
-        }
-        let mut next = from.clone();
-        let mut items = vec![0; from[count] as usize];
-        pairs(&mut |list, item| {
-            items[next[list as usize] as usize] = item;
-            next[list as usize] += 1;
-        });
-        Lists { from, items }
-    }
-
-    #[inline]
-    pub(crate) fn of(&self, list: u32) -> &[u32] {
-        &self.items[self.from[list as usize] as usize..self.from[list as usize + 1] as usize]
-    }
-
-    /// How many lists there are.
-    pub(crate) fn len(&self) -> usize {
-        self.from.len() - 1
-    }
-
-    /// All items of all lists.
-    pub(crate) fn items(&self) -> &[u32] {
-        &self.items
-    }
-}
+use crate::lists::Lists;
 
 /// Transactions, their versions, and who read which of them. Versions are numbered transaction by transaction, each transaction's by
 /// key; after them comes an initial version for every key.
@@ -153,12 +114,17 @@ impl Problem {
         let versions = Lists::new(keys.len(), |add| {
             key.iter().enumerate().for_each(|(version, &key)| add(key, version as u32));
         });
-        // The version of a key that a transaction wrote.
-        let version_by = |txn: TxnId, key: Key| {
+        // The version of a key that a transaction wrote. Most write few keys, and a branch that is well foretold lets the next look-up begin.
+        let version_by = |txn: TxnId, wanted: u32| {
             let index = local(txn);
             (index != NONE).then(|| {
-                let at = derived.writes(txn).binary_search(&key).expect("what is read is a final write");
-                first_version[index as usize] + at as u32
+                let mine = first_version[index as usize] as usize;
+                if key[mine] == wanted {
+                    return mine as u32;
+                }
+                let others = &key[mine + 1..first_version[index as usize + 1] as usize];
+                let at = others.binary_search(&wanted).expect("what is read is a final write");
+                (mine + 1 + at) as u32
             })
         };
         let mut read_from = Vec::with_capacity(count + 1);
@@ -169,7 +135,9 @@ impl Problem {
             read_from.push(first as u32);
             for read in derived.reads(txn) {
                 match (read.key(), read.from()) {
-                    (Some(key), Some(from)) => read_items.extend(version_by(from, key)),
+                    (Some(key), Some(from)) => {
+                        read_items.extend(local_key(key).and_then(|key| version_by(from, key)));
+                    }
                     (Some(key), None) => read_items.extend(local_key(key).map(|key| written + key)),
                     (None, Some(from)) if local(from) != NONE => seen_pairs.push((index as u32, local(from))),
                     (None, _) => {}
@@ -188,14 +156,18 @@ impl Problem {
             }
         }
         read_from.push(read_items.len() as u32);
-        let reads = Lists { from: read_from, items: read_items };
+        let reads = Lists::from_parts(read_from, read_items);
         let readers = Lists::new(written as usize + keys.len(), |add| {
             (0..count as u32).for_each(|txn| reads.of(txn).iter().for_each(|&version| add(version, txn)));
         });
         seen_pairs.sort_unstable();
         seen_pairs.dedup();
-        let seen = Lists::new(count, |add| seen_pairs.iter().for_each(|&(by, txn)| add(by, txn)));
-        let seen_by = Lists::new(count, |add| seen_pairs.iter().for_each(|&(by, txn)| add(txn, by)));
+        let (seen, seen_by) = if seen_pairs.is_empty() {
+            (Lists::empty(), Lists::empty())
+        } else {
+            let seen = Lists::new(count, |add| seen_pairs.iter().for_each(|&(by, txn)| add(by, txn)));
+            (seen, Lists::new(count, |add| seen_pairs.iter().for_each(|&(by, txn)| add(txn, by))))
+        };
         let known = |&txn: &TxnId| moments(history, txn).expect("a level of real time is asked where there are times");
         let moments = if rules.needs_times() { txns.iter().map(known).collect() } else { Vec::new() };
         let mut problem = Problem {

@@ -7,8 +7,9 @@ use isonomy_solver::{Budget, Choice, Lemma, Outcome, Solver};
 use rustc_hash::FxHashMap;
 
 use super::graph;
-use super::problem::{Lists, Problem};
+use super::problem::Problem;
 use crate::chains::NONE;
+use crate::lists::Lists;
 
 /// What came out.
 pub(crate) enum Answer {

@@ -76,7 +76,7 @@ impl Simulation<'_> {
                 self.becomes_ready(txn);
             }
         }
-        let listed_after = super::problem::Lists::new(problem.txns.len(), |add| {
+        let listed_after = crate::lists::Lists::new(problem.txns.len(), |add| {
             for &(before, after) in problem.listed.iter().chain(facts) {
                 add(problem.writer[before as usize], problem.writer[after as usize]);
             }
@@ -144,7 +144,7 @@ impl Simulation<'_> {
         }
     }
 
-    fn place(&mut self, txn: u32, listed_after: &super::problem::Lists) {
+    fn place(&mut self, txn: u32, listed_after: &crate::lists::Lists) {
         let problem = self.problem;
         let rules = problem.rules;
         self.placed[txn as usize] = true;

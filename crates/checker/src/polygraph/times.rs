@@ -24,6 +24,12 @@ pub(crate) fn moments(history: &History, txn: TxnId) -> Option<Moments> {
     Some(Moments { begin, commit })
 }
 
+/// When a transaction began at the earliest and committed at the latest. Its times are known.
+pub(crate) fn span(history: &History, txn: TxnId) -> (i64, i64) {
+    let moments = moments(history, txn).expect("a level of real time is asked where there are times");
+    (moments.begin.0, moments.commit.1)
+}
+
 /// Whether all transactions that count have moments.
 pub(crate) fn are_known(history: &History) -> bool {
     let derived = history.derived();
