@@ -128,6 +128,8 @@ struct Registers<'h> {
 
 /// Operations that nothing else can come between.
 struct Block {
+    /// The initial state is one, and was there before everything.
+    has_initial: bool,
     earliest_finish: i128,
     latest_start: i128,
     /// Which operations of the object, as they were collected.
@@ -207,9 +209,8 @@ impl<'h> Registers<'h> {
         let mut last = 0;
         for at in 0..blocks.len() {
             if blocks[last].latest_start > blocks[at].earliest_finish && last != at {
-                let of = |block: &Block| &operations[block.operations.clone()];
-                let mut core = self.extremes(of(&blocks[last]));
-                core.extend(self.extremes(of(&blocks[at])));
+                let mut core = self.extremes(&blocks[last], &operations);
+                core.extend(self.extremes(&blocks[at], &operations));
                 core.sort_unstable();
                 return Row::Violated(core);
             }
@@ -225,7 +226,7 @@ impl<'h> Registers<'h> {
     /// Collects the operations of a block, which begins with a version that replaced no other.
     fn block(&self, version: u32, operations: &mut Vec<u32>) -> Block {
         let from = operations.len();
-        let is_initial = version as usize >= self.history.transaction_count();
+        let has_initial = version as usize >= self.history.transaction_count();
         let mut version = version;
         while version != NONE {
             if (version as usize) < self.history.transaction_count() {
@@ -239,8 +240,8 @@ impl<'h> Registers<'h> {
         let mine = &operations[from..];
         let earliest_finish = mine.iter().map(|&txn| self.finish(txn)).min().expect("a block has operations");
         Block {
-            // The initial state was there before everything.
-            earliest_finish: if is_initial { i128::from(i64::MIN) * 4 } else { earliest_finish },
+            has_initial,
+            earliest_finish: if has_initial { i128::from(i64::MIN) * 4 } else { earliest_finish },
             latest_start: mine.iter().map(|&txn| self.start(txn)).max().expect("a block has operations"),
             operations: from..operations.len(),
         }
@@ -261,10 +262,13 @@ impl<'h> Registers<'h> {
     }
 
     /// The operation of a block that finished first, the one that started last, and what links them.
-    fn extremes(&self, block: &[u32]) -> Vec<TxnId> {
-        let first = (0..block.len()).min_by_key(|&at| self.finish(block[at])).expect("a block has operations");
-        let last = (0..block.len()).max_by_key(|&at| self.start(block[at])).expect("a block has operations");
-        self.links(block, first.min(last), first.max(last))
+    fn extremes(&self, block: &Block, operations: &[u32]) -> Vec<TxnId> {
+        let operations = &operations[block.operations.clone()];
+        let all = 0..operations.len();
+        let first = all.clone().min_by_key(|&at| self.finish(operations[at])).expect("a block has operations");
+        let last = all.max_by_key(|&at| self.start(operations[at])).expect("a block has operations");
+        let first = if block.has_initial { 0 } else { first };
+        self.links(operations, first.min(last), first.max(last))
     }
 
     /// Two operations of a block and what shows that they are in this order, ascending.
