@@ -236,6 +236,41 @@ fn bad_files_are_named_and_the_others_go_on() {
     assert!(code(&stats) == 2 && out(&stats).contains("fine.jsonl"));
 }
 
+/// Jepsen's logs of one register; the places of operations are their times.
+#[test]
+fn registers_are_linearizable_or_not() {
+    let log = |operations: &[(i32, &str)]| {
+        let line = |(process, operation): &(i32, &str)| format!("{{:process {process}, {operation}}}\n");
+        operations.iter().map(line).collect::<String>()
+    };
+    let write = [(0, ":type :invoke, :f :write, :value 1"), (0, ":type :ok, :f :write, :value 1")];
+    let read = |value| [(9, ":type :invoke, :f :read, :value nil"), (9, value)];
+    let cas = |process, kind| [(process, ":type :invoke, :f :cas, :value [1 2]"), (process, kind)];
+    let (succeeded, failed) = (":type :ok, :f :cas, :value [1 2]", ":type :fail, :f :cas, :value [1 2]");
+    let unknown = ":type :info, :f :cas, :value [1 2]";
+    let (one, two) = (read(":type :ok, :f :read, :value 1"), read(":type :ok, :f :read, :value 2"));
+    let other = [(5, ":type :invoke, :f :cas, :value [1 3]"), (5, ":type :ok, :f :cas, :value [1 3]")];
+    for (parts, anomaly) in [
+        (vec![&write, &cas(1, succeeded), &two], None),
+        (vec![&write, &cas(1, failed), &one, &cas(2, succeeded), &cas(3, failed), &two], None),
+        (vec![&write, &cas(1, unknown), &two], None),
+        (vec![&write, &cas(1, unknown), &one], None),
+        (vec![&write, &cas(1, succeeded), &one], Some("real-time-violation")),
+        (vec![&write, &cas(1, succeeded), &other], Some("lost-update")),
+        (vec![&write, &cas(1, failed), &two], Some("aborted-read")),
+        (vec![&write, &two], Some("thin-air-read")),
+    ] {
+        let operations: Vec<(i32, &str)> = parts.into_iter().flatten().copied().collect();
+        let output = with_input(&["check", "--json", "--level", "linearizable", "-"], &log(&operations));
+        assert_eq!(code(&output), i32::from(anomaly.is_some()), "{operations:?}: {}", err(&output));
+        assert_eq!(json(&output)[0]["anomaly"].as_str(), anomaly, "{operations:?}");
+    }
+    let repeated = log(&[write, cas(1, succeeded), cas(2, succeeded)].concat());
+    let output = with_input(&["check", "--level", "linearizable", "-"], &repeated);
+    assert_eq!(code(&output), 2);
+    assert!(err(&output).contains("every write of a key needs its own value"), "{}", err(&output));
+}
+
 #[test]
 fn a_closed_pipe_changes_nothing() {
     let place = Place::new("pipe");
