@@ -9,6 +9,8 @@ use crate::files::{Problem, Target};
 use crate::output::{Terminal, count};
 use crate::progress::Progress;
 
+pub(crate) mod lightweight;
+
 /// Which times are recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Detail {

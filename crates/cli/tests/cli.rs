@@ -412,6 +412,30 @@ fn histories_are_generated_the_same_each_time() {
 }
 
 #[test]
+fn lightweight_transactions_are_generated() {
+    let generate = |more: &[&str]| {
+        let args = ["generate", "lwt", "--quiet", "--sessions", "20", "--txns", "300", "--keys", "3"];
+        let output = isonomy(&[&args[..], more].concat());
+        assert_eq!((code(&output), err(&output).as_str()), (0, ""));
+        out(&output)
+    };
+    let checked = |history: &str| code(&with_input(&["check", "--level", "linearizable", "-"], history));
+    let unknown = ["--failed", "0.2", "--indeterminate", "0.2"];
+    for (more, expected) in
+        [(&[][..], 0), (&["--concurrent", "0"], 0), (&unknown, 0), (&["--missing-link", "--concurrent", "1"], 1)]
+    {
+        for seed in ["1", "2"] {
+            let history = generate(&[&["--seed", seed], more].concat());
+            assert_eq!(history.lines().count(), 300);
+            assert_eq!(checked(&history), expected, "{more:?}");
+        }
+    }
+    assert!(generate(&["--seed", "7"]) == generate(&["--seed", "7"]), "one seed, one history");
+    let output = isonomy(&["generate", "lwt", "--txns", "3", "--keys", "3", "--missing-link"]);
+    assert!(code(&output) == 2 && err(&output).contains("more transactions than keys"), "{}", err(&output));
+}
+
+#[test]
 fn stats_count() {
     let place = Place::new("stats");
     let path = place.file("aborted.jsonl", ABORTED);
