@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
 use isonomy::{Ablation, Engine, Format, IsolationLevel};
-use isonomy_workload::{Anomaly, Distribution, Length, Preset, StoreLevel};
+use isonomy_workload::{Anomaly, Distribution, Length, MiniMix, Preset, StoreLevel};
 
 use crate::exit::{Exit, complain};
 use crate::output::{Terminal, When};
@@ -281,7 +281,10 @@ pub(crate) struct HistoryArgs {
     /// Share of reads
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub(crate) reads: Option<f64>,
-    /// How popular keys are: uniform, zipfian[:E], hotspot[:K/O], exponential[:R]
+    /// Which mini-transactions, with weights: R1W1=3,R1=1, or all, reference, jepsen, single-access
+    #[arg(long, value_name = "MIX")]
+    pub(crate) shapes: Option<MiniMix>,
+    /// How popular keys are: uniform, zipfian[:E], hotspot[:K/O], hotspot:one/O, exponential[:R]
     #[arg(long, value_name = "D")]
     pub(crate) distribution: Option<Distribution>,
     /// What the store promises

@@ -412,6 +412,35 @@ fn histories_are_generated_the_same_each_time() {
 }
 
 #[test]
+fn mini_transactions_have_the_shapes_asked_for() {
+    let generate = |more: &[&str]| isonomy(&[&["generate", "history", "--quiet", "--txns", "300"], more].concat());
+    let output = generate(&["--preset", "mini", "--shapes", "R1W1=3,R1=1", "--distribution", "hotspot:one/0.2"]);
+    assert_eq!((code(&output), err(&output).as_str()), (0, ""));
+    let [mut updates, mut hot] = [0; 2];
+    for line in json(&output) {
+        let events = line["ops"].as_array().expect("there are events");
+        let kinds: Vec<&str> = events.iter().filter_map(|event| event[0].as_str()).collect();
+        assert!(kinds == ["r"] || (kinds == ["r", "w"] && events[0][1] == events[1][1]), "{line}");
+        updates += usize::from(kinds.len() == 2);
+        hot += usize::from(events[0][1] == 0);
+    }
+    assert!((200..250).contains(&updates) && (40..80).contains(&hot), "{updates} {hot}");
+    for mix in ["all", "reference", "jepsen", "single-access"] {
+        assert_eq!(code(&generate(&["--preset", "d", "--shapes", mix])), 0);
+    }
+    let wrong = |more: &[&str], expected: &str| {
+        let output = generate(more);
+        assert!(code(&output) == 2 && err(&output).contains(expected), "{}", err(&output));
+    };
+    wrong(&["--preset", "mini", "--shapes", "R1X1"], "unknown shape `R1X1`; known are R1, R1R1");
+    wrong(&["--preset", "mini", "--shapes", "R1=many"], "expected a whole number");
+    wrong(
+        &["--preset", "a", "--shapes", "all"],
+        "does not apply to preset a; presets of mini-transactions are d, mini",
+    );
+}
+
+#[test]
 fn lightweight_transactions_are_generated() {
     let generate = |more: &[&str]| {
         let args = ["generate", "lwt", "--quiet", "--sessions", "20", "--txns", "300", "--keys", "3"];

@@ -32,6 +32,8 @@ pub use generate::{GenerateError, HistorySpec, Hooks, Placed, Planted, SpecError
 pub use lightweight::{LightweightSpec, LightweightSummary};
 pub use plant::{Anomaly, UnknownAnomaly};
 pub use preset::{Preset, UnknownPreset};
-pub use program::{InvalidLength, Length, MiniMix, MiniShape, Operation, Programs, Shape, Workload, WorkloadError};
+pub use program::{
+    InvalidLength, InvalidMix, Length, MiniMix, MiniShape, Operation, Programs, Shape, Workload, WorkloadError,
+};
 pub use rng::Rng;
 pub use simulate::{StoreLevel, UnknownStoreLevel};

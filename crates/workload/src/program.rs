@@ -6,7 +6,7 @@ mod length;
 mod mini;
 
 pub use length::{InvalidLength, Length};
-pub use mini::{MiniMix, MiniShape};
+pub use mini::{InvalidMix, MiniMix, MiniShape};
 
 use crate::distribution::{Distribution, InvalidDistribution, KeySampler};
 use crate::rng::Rng;
