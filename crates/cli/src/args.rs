@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
 use isonomy::{Ablation, Engine, Format, IsolationLevel};
-use isonomy_workload::{Anomaly, Distribution, Length, Preset, StoreLevel};
+use isonomy_workload::{Anomaly, Distribution, Length, MiniMix, Preset, StoreLevel};
 
 use crate::exit::{Exit, complain};
 use crate::output::{Terminal, When};
@@ -50,7 +50,7 @@ enum Command {
     Convert(ConvertArgs),
     /// Tell what is in histories
     Stats(StatsArgs),
-    /// Make histories of a simulated store
+    /// Make histories, of a simulated store or of lightweight transactions
     Generate(GenerateArgs),
     /// Run a workload against a database, record what the clients saw, and check it
     Run(RunArgs),
@@ -241,7 +241,10 @@ pub(crate) struct AnomaliesArgs {
 
 /// Arguments of `generate`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  isonomy generate history --preset c4 --level causal -o history.ison")]
+#[command(after_help = "\
+Examples:
+  isonomy generate history --preset c4 --level causal -o history.ison
+  isonomy generate lwt --sessions 2000 --txns 20000 -o lwt.ison")]
 pub(crate) struct GenerateArgs {
     #[command(subcommand)]
     pub(crate) what: Generated,
@@ -252,6 +255,8 @@ pub(crate) struct GenerateArgs {
 pub(crate) enum Generated {
     /// A history of a simulated store, which holds at the store's level by construction
     History(HistoryArgs),
+    /// A history of lightweight transactions (inserts and compare-and-sets), which is linearizable by construction
+    Lwt(LightweightArgs),
 }
 
 /// Arguments of `generate history`.
@@ -276,7 +281,10 @@ pub(crate) struct HistoryArgs {
     /// Share of reads
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub(crate) reads: Option<f64>,
-    /// How popular keys are: uniform, zipfian[:E], hotspot[:K/O], exponential[:R]
+    /// Which mini-transactions, with weights: R1W1=3,R1=1, or all, reference, jepsen, single-access
+    #[arg(long, value_name = "MIX")]
+    pub(crate) shapes: Option<MiniMix>,
+    /// How popular keys are: uniform, zipfian[:E], hotspot[:K/O], hotspot:one/O, exponential[:R]
     #[arg(long, value_name = "D")]
     pub(crate) distribution: Option<Distribution>,
     /// What the store promises
@@ -306,6 +314,42 @@ pub(crate) struct HistoryArgs {
     /// How many of the last commits a transaction may miss, where the level allows it
     #[arg(long, value_name = "N")]
     pub(crate) lag: Option<u32>,
+    /// What all choices follow from
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Format; by the name of the file if absent, else jsonl
+    #[arg(long, short, value_name = "F")]
+    pub(crate) format: Option<Format>,
+    /// Where to write; standard output if absent
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// Arguments of `generate lwt`.
+#[derive(Debug, Args)]
+#[command(after_help = generate::lightweight::AFTER_HELP)]
+pub(crate) struct LightweightArgs {
+    /// Number of sessions
+    #[arg(long, value_name = "N", default_value_t = 2_000)]
+    pub(crate) sessions: u32,
+    /// Number of transactions, in all sessions together, the inserts among them
+    #[arg(long, value_name = "N", default_value_t = 20_000)]
+    pub(crate) txns: u64,
+    /// Share of the sessions that run a transaction at the same time; 0 for one after the other
+    #[arg(long, value_name = "SHARE", value_parser = share, default_value_t = 0.5)]
+    pub(crate) concurrent: f64,
+    /// Number of keys, each with a chain of its own
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) keys: u64,
+    /// Leave out one compare-and-set of each batch, on which another builds: the history is then not linearizable
+    #[arg(long)]
+    pub(crate) missing_link: bool,
+    /// Share of operations that fail, and are recorded as reads of what they found
+    #[arg(long, value_name = "SHARE", value_parser = share, default_value_t = 0.0)]
+    pub(crate) failed: f64,
+    /// Share of operations whose outcome the client never learns; half of them take effect
+    #[arg(long, value_name = "SHARE", value_parser = share, default_value_t = 0.0)]
+    pub(crate) indeterminate: f64,
     /// What all choices follow from
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
@@ -368,6 +412,7 @@ pub(crate) fn dispatch() -> ExitCode {
         Command::Stats(args) => stats::run(args, terminal),
         Command::Generate(args) => match &args.what {
             Generated::History(args) => generate::run(args, terminal),
+            Generated::Lwt(args) => generate::lightweight::run(args, terminal),
         },
         Command::Run(args) => run::run(args, terminal),
         Command::Levels(args) => levels::run(args, terminal),

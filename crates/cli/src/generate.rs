@@ -1,13 +1,17 @@
 //! `isonomy generate history`: histories of a simulated store.
 
 use isonomy::{Format, formats};
-use isonomy_workload::{Anomaly, GenerateError, HistorySpec, Hooks, Length, Preset, Shape, StoreLevel, TimeDetail};
+use isonomy_workload::{
+    Anomaly, GenerateError, HistorySpec, Hooks, Length, MiniShape, Preset, Shape, StoreLevel, TimeDetail,
+};
 
 use crate::args::HistoryArgs;
 use crate::exit::{Exit, Failure};
 use crate::files::{Problem, Target};
 use crate::output::{Terminal, count};
 use crate::progress::Progress;
+
+pub(crate) mod lightweight;
 
 /// Which times are recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -20,6 +24,11 @@ pub(crate) enum Detail {
 pub(crate) fn after_help() -> String {
     let presets: String =
         Preset::ALL.iter().map(|preset| format!("  {:12} {}\n", preset.name(), preset.description())).collect();
+    let mut shapes = String::new();
+    for chunk in MiniShape::ALL.chunks(10) {
+        let names: Vec<&str> = chunk.iter().map(|shape| shape.name()).collect();
+        shapes += &format!("  {}\n", names.join(", "));
+    }
     let levels: Vec<&str> = StoreLevel::ALL.iter().map(|level| level.name()).collect();
     let mut anomalies = String::new();
     for chunk in Anomaly::ALL.chunks(5) {
@@ -28,9 +37,15 @@ pub(crate) fn after_help() -> String {
     }
     format!(
         "Presets:\n{presets}\nLevels of the store:\n  {}\n\nAnomalies:\n{anomalies}\n\
+Shapes of mini-transactions (R1 reads the first key, W2 writes the second):\n{shapes}\n\
+Distributions of keys:
+  uniform, zipfian (exponent 0.99), hotspot (0.2/0.8: a fifth of the keys has four fifths of the operations), exponential (0.1)
+  MTC's four: uniform, zipfian:2, hotspot:one/0.2 (one key has a fifth of the operations), exponential:0.1
+
 Examples:
   isonomy generate history --preset c4 --level causal -o history.ison
   isonomy generate history --sessions 4 --txns 100 --events 1..4 --keys 10 --seed 7
+  isonomy generate history --preset mini --shapes R1W1=3,R1=1 --distribution hotspot:one/0.2
   isonomy generate history --plant lost-update --format hist | isonomy check -
 
 Exit codes: 0 done; 2 could not run.",
@@ -103,7 +118,22 @@ fn specification(args: &HistoryArgs) -> Result<HistorySpec, Failure> {
     if let Some(reads) = args.reads {
         *read_share(&mut spec.workload.shape).ok_or_else(|| fixed(args.preset, "--reads"))? = reads;
     }
+    if let Some(shapes) = args.shapes {
+        match &mut spec.workload.shape {
+            Shape::Mini(mix) => *mix = shapes,
+            _ => return Err(not_mini(args.preset)),
+        }
+    }
     Ok(spec)
+}
+
+fn not_mini(preset: Preset) -> Failure {
+    let is_mini = |preset: &Preset| matches!(preset.spec().workload.shape, Shape::Mini(_));
+    let names: Vec<&str> = Preset::ALL.iter().filter(|preset| is_mini(preset)).map(|preset| preset.name()).collect();
+    Failure::new(format_args!(
+        "--shapes does not apply to preset {preset}; presets of mini-transactions are {}",
+        names.join(", ")
+    ))
 }
 
 fn fixed(preset: Preset, flag: &str) -> Failure {

@@ -236,6 +236,41 @@ fn bad_files_are_named_and_the_others_go_on() {
     assert!(code(&stats) == 2 && out(&stats).contains("fine.jsonl"));
 }
 
+/// Jepsen's logs of one register; the places of operations are their times.
+#[test]
+fn registers_are_linearizable_or_not() {
+    let log = |operations: &[(i32, &str)]| {
+        let line = |(process, operation): &(i32, &str)| format!("{{:process {process}, {operation}}}\n");
+        operations.iter().map(line).collect::<String>()
+    };
+    let write = [(0, ":type :invoke, :f :write, :value 1"), (0, ":type :ok, :f :write, :value 1")];
+    let read = |value| [(9, ":type :invoke, :f :read, :value nil"), (9, value)];
+    let cas = |process, kind| [(process, ":type :invoke, :f :cas, :value [1 2]"), (process, kind)];
+    let (succeeded, failed) = (":type :ok, :f :cas, :value [1 2]", ":type :fail, :f :cas, :value [1 2]");
+    let unknown = ":type :info, :f :cas, :value [1 2]";
+    let (one, two) = (read(":type :ok, :f :read, :value 1"), read(":type :ok, :f :read, :value 2"));
+    let other = [(5, ":type :invoke, :f :cas, :value [1 3]"), (5, ":type :ok, :f :cas, :value [1 3]")];
+    for (parts, anomaly) in [
+        (vec![&write, &cas(1, succeeded), &two], None),
+        (vec![&write, &cas(1, failed), &one, &cas(2, succeeded), &cas(3, failed), &two], None),
+        (vec![&write, &cas(1, unknown), &two], None),
+        (vec![&write, &cas(1, unknown), &one], None),
+        (vec![&write, &cas(1, succeeded), &one], Some("real-time-violation")),
+        (vec![&write, &cas(1, succeeded), &other], Some("lost-update")),
+        (vec![&write, &cas(1, failed), &two], Some("aborted-read")),
+        (vec![&write, &two], Some("thin-air-read")),
+    ] {
+        let operations: Vec<(i32, &str)> = parts.into_iter().flatten().copied().collect();
+        let output = with_input(&["check", "--json", "--level", "linearizable", "-"], &log(&operations));
+        assert_eq!(code(&output), i32::from(anomaly.is_some()), "{operations:?}: {}", err(&output));
+        assert_eq!(json(&output)[0]["anomaly"].as_str(), anomaly, "{operations:?}");
+    }
+    let repeated = log(&[write, cas(1, succeeded), cas(2, succeeded)].concat());
+    let output = with_input(&["check", "--level", "linearizable", "-"], &repeated);
+    assert_eq!(code(&output), 2);
+    assert!(err(&output).contains("every write of a key needs its own value"), "{}", err(&output));
+}
+
 #[test]
 fn a_closed_pipe_changes_nothing() {
     let place = Place::new("pipe");
@@ -374,6 +409,59 @@ fn histories_are_generated_the_same_each_time() {
     }
     let text = String::from_utf8(generate("7", &[])).expect("jsonl is text");
     assert_eq!(code(&with_input(&["check", "--level", "rc,ra,cc", "-"], &text)), 0);
+}
+
+#[test]
+fn mini_transactions_have_the_shapes_asked_for() {
+    let generate = |more: &[&str]| isonomy(&[&["generate", "history", "--quiet", "--txns", "300"], more].concat());
+    let output = generate(&["--preset", "mini", "--shapes", "R1W1=3,R1=1", "--distribution", "hotspot:one/0.2"]);
+    assert_eq!((code(&output), err(&output).as_str()), (0, ""));
+    let [mut updates, mut hot] = [0; 2];
+    for line in json(&output) {
+        let events = line["ops"].as_array().expect("there are events");
+        let kinds: Vec<&str> = events.iter().filter_map(|event| event[0].as_str()).collect();
+        assert!(kinds == ["r"] || (kinds == ["r", "w"] && events[0][1] == events[1][1]), "{line}");
+        updates += usize::from(kinds.len() == 2);
+        hot += usize::from(events[0][1] == 0);
+    }
+    assert!((200..250).contains(&updates) && (40..80).contains(&hot), "{updates} {hot}");
+    for mix in ["all", "reference", "jepsen", "single-access"] {
+        assert_eq!(code(&generate(&["--preset", "d", "--shapes", mix])), 0);
+    }
+    let wrong = |more: &[&str], expected: &str| {
+        let output = generate(more);
+        assert!(code(&output) == 2 && err(&output).contains(expected), "{}", err(&output));
+    };
+    wrong(&["--preset", "mini", "--shapes", "R1X1"], "unknown shape `R1X1`; known are R1, R1R1");
+    wrong(&["--preset", "mini", "--shapes", "R1=many"], "expected a whole number");
+    wrong(
+        &["--preset", "a", "--shapes", "all"],
+        "does not apply to preset a; presets of mini-transactions are d, mini",
+    );
+}
+
+#[test]
+fn lightweight_transactions_are_generated() {
+    let generate = |more: &[&str]| {
+        let args = ["generate", "lwt", "--quiet", "--sessions", "20", "--txns", "300", "--keys", "3"];
+        let output = isonomy(&[&args[..], more].concat());
+        assert_eq!((code(&output), err(&output).as_str()), (0, ""));
+        out(&output)
+    };
+    let checked = |history: &str| code(&with_input(&["check", "--level", "linearizable", "-"], history));
+    let unknown = ["--failed", "0.2", "--indeterminate", "0.2"];
+    for (more, expected) in
+        [(&[][..], 0), (&["--concurrent", "0"], 0), (&unknown, 0), (&["--missing-link", "--concurrent", "1"], 1)]
+    {
+        for seed in ["1", "2"] {
+            let history = generate(&[&["--seed", seed], more].concat());
+            assert_eq!(history.lines().count(), 300);
+            assert_eq!(checked(&history), expected, "{more:?}");
+        }
+    }
+    assert!(generate(&["--seed", "7"]) == generate(&["--seed", "7"]), "one seed, one history");
+    let output = isonomy(&["generate", "lwt", "--txns", "3", "--keys", "3", "--missing-link"]);
+    assert!(code(&output) == 2 && err(&output).contains("more transactions than keys"), "{}", err(&output));
 }
 
 #[test]

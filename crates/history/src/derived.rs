@@ -119,6 +119,8 @@ pub struct VersionEdge {
 /// - A list read observes every element, and its last element is the version read. What the reader itself appended before stands
 ///   at the end of the list and is left out. The longest list read of a key fixes the order of its elements, and puts all other appends
 ///   after them.
+/// - A value that nobody wrote and that a failed compare-and-set of an aborted transaction was to set is that transaction's: who reads
+///   it reads what was refused.
 /// - A range reads each key of the history that lies in it: the returned ones as returned, the others as initial.
 #[derive(Debug, Default)]
 pub struct Derived {
@@ -234,6 +236,7 @@ impl Derived {
         let mut pass = Pass::new(history);
         pass.resolve_writers()?;
         pass.resolve_initial();
+        pass.resolve_refused();
         pass.resolve_outcomes();
         pass.check_ranges()?;
         pass.resolve_reads();

@@ -33,6 +33,10 @@ const TEXTS: &[&str] = &[
      {:type :info, :process :nemesis, :value #{\"n\" \\] ##Inf}} #_{:a 1}\n{:type :fail, :process 1, :error [:x #inst \"2020\"], :value [[:append :k \"v\"]]}\n",
     "[{:type :ok, :value [[:w 1 1] [:r 2 nil]]}, {:type :info, :value [(:w 1 2)]}]",
     "[{\"type\":\"invoke\",\"f\":\"txn\",\"value\":[[\"w\",\"x\",2]],\"process\":0,\"index\":1},\n{\"type\":\"ok\",\"f\":\"txn\",\"value\":[[\"w\",\"x\",2],[\"r\",\"y\",null]],\"process\":0,\"index\":2}]",
+    "{:type :invoke, :process 0, :f :write, :value 1}\n{:type :ok, :process 0, :f :write, :value 1}\n{:type :fail, :process 1, :f :cas, :value [1 2]}\n\
+     {:type :invoke, :process 2, :f :cas, :value [1 3]}\n{:type :info, :process 2, :f :cas}\n{:type :ok, :process 3, :f :read, :value nil}\n",
+    "[{\"type\":\"invoke\",\"f\":\"read\",\"value\":[\"k\",null],\"process\":0,\"time\":1},{\"type\":\"ok\",\"f\":\"read\",\"value\":[\"k\",1],\"process\":0,\"time\":2},\n\
+     {\"type\":\"ok\",\"f\":\"cas\",\"value\":[\"k\",[null,1]],\"process\":1,\"time\":2}]",
     // awdit
     "w 0 1\n-----\nr 0 1\nw 1 1\n=====\nr 1 0\n",
     // timestamped

@@ -13,7 +13,7 @@ use crate::rng::Rng;
 
 /// How popular each of the keys is.
 ///
-/// As text: `uniform`, `zipfian`, `zipfian:1.2`, `hotspot`, `hotspot:0.2/0.8`, `exponential`, `exponential:0.1`.
+/// As text: `uniform`, `zipfian`, `zipfian:1.2`, `hotspot`, `hotspot:0.2/0.8`, `hotspot:one/0.2`, `exponential`, `exponential:0.1`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Distribution {
     /// All the same.
@@ -25,9 +25,14 @@ pub enum Distribution {
     },
     /// A share of the operations goes to a share of the keys, the rest to the rest.
     Hotspot {
-        /// The share of the keys that is hot, rounded up to a whole key; 0.2 in PolySI and C4. MTC has one hot key.
+        /// The share of the keys that is hot, rounded up to a whole key; 0.2 in PolySI and C4.
         keys: f64,
-        /// The share of the operations that goes there; 0.8 in PolySI and C4, 0.2 in MTC.
+        /// The share of the operations that goes there; 0.8 in PolySI and C4.
+        operations: f64,
+    },
+    /// A share of the operations goes to one key, the rest to the others (MTC's hotspot).
+    HotKey {
+        /// The share of the operations that goes to the one key; 0.2 in MTC.
         operations: f64,
     },
     /// Key `⌊-ln(1 - u) / rate⌋` for a random `u`, or the last key if there are fewer (MTC).
@@ -58,6 +63,7 @@ impl Distribution {
             Distribution::Hotspot { keys: share, operations } => {
                 Method::Hotspot { hot: ((keys as f64 * share).ceil() as u64).clamp(1, keys), operations }
             }
+            Distribution::HotKey { operations } => Method::Hotspot { hot: 1, operations },
             Distribution::Exponential { rate } => Method::Exponential { rate },
         };
         Ok(KeySampler { keys, method })
@@ -69,6 +75,7 @@ impl Distribution {
             Distribution::Uniform => true,
             Distribution::Zipfian { exponent } => exponent > 0.0 && exponent <= 10.0,
             Distribution::Hotspot { keys, operations } => share(keys) && share(operations),
+            Distribution::HotKey { operations } => share(operations),
             Distribution::Exponential { rate } => rate > 0.0 && rate.is_finite(),
         };
         if fine { Ok(()) } else { Err(InvalidDistribution(self.to_string().into())) }
@@ -83,6 +90,7 @@ impl fmt::Display for Distribution {
             Distribution::Zipfian { exponent } => write!(f, "zipfian:{exponent}"),
             Distribution::HOTSPOT => f.write_str("hotspot"),
             Distribution::Hotspot { keys, operations } => write!(f, "hotspot:{keys}/{operations}"),
+            Distribution::HotKey { operations } => write!(f, "hotspot:one/{operations}"),
             Distribution::EXPONENTIAL => f.write_str("exponential"),
             Distribution::Exponential { rate } => write!(f, "exponential:{rate}"),
         }
@@ -106,7 +114,11 @@ impl FromStr for Distribution {
             Some(("zipfian", exponent)) => Distribution::Zipfian { exponent: number(exponent)? },
             Some(("hotspot", shares)) => {
                 let (keys, operations) = shares.split_once('/').ok_or_else(invalid)?;
-                Distribution::Hotspot { keys: number(keys)?, operations: number(operations)? }
+                let operations = number(operations)?;
+                match keys {
+                    "one" => Distribution::HotKey { operations },
+                    keys => Distribution::Hotspot { keys: number(keys)?, operations },
+                }
             }
             Some(("exponential", rate)) => Distribution::Exponential { rate: number(rate)? },
             Some(_) => return Err(invalid()),
@@ -119,8 +131,8 @@ impl FromStr for Distribution {
 /// There is no such distribution.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "unknown distribution `{0}`; known are uniform, zipfian[:EXPONENT up to 10], hotspot[:KEYS/OPERATIONS, as shares], \
-     exponential[:RATE]"
+    "unknown distribution `{0}`; known are uniform, zipfian[:EXPONENT up to 10], hotspot[:KEYS/OPERATIONS, as shares; KEYS may \
+     be `one`], exponential[:RATE]"
 )]
 pub struct InvalidDistribution(pub Box<str>);
 
@@ -280,12 +292,31 @@ mod tests {
 
     #[test]
     fn texts_come_back() {
-        for text in ["uniform", "zipfian", "zipfian:1.2", "hotspot", "hotspot:0.1/0.5", "exponential", "exponential:2"]
-        {
+        for text in [
+            "uniform",
+            "zipfian",
+            "zipfian:1.2",
+            "hotspot",
+            "hotspot:0.1/0.5",
+            "hotspot:one/0.2",
+            "exponential",
+            "exponential:2",
+        ] {
             assert_eq!(text.parse::<Distribution>().map(|d| d.to_string()), Ok(text.to_string()));
         }
         assert_eq!("zipfian:0.99".parse(), Ok(Distribution::ZIPFIAN));
-        for text in ["", "zipf", "zipfian:", "zipfian:-1", "zipfian:nan", "hotspot:0.2", "hotspot:0/1", "uniform:1"] {
+        for text in [
+            "",
+            "zipf",
+            "zipfian:",
+            "zipfian:-1",
+            "zipfian:nan",
+            "hotspot:0.2",
+            "hotspot:0/1",
+            "hotspot:one/2",
+            "hotspot:one",
+            "uniform:1",
+        ] {
             assert!(text.parse::<Distribution>().is_err(), "{text}");
         }
     }
@@ -316,6 +347,8 @@ mod tests {
         let hot = counts(Distribution::HOTSPOT, 100, 100_000);
         assert!((hot[..20].iter().sum::<f64>() - 0.8).abs() < 0.01);
         assert!(hot[..20].iter().all(|&got| (got - 0.04).abs() < 0.01));
+        let one = counts(Distribution::HotKey { operations: 0.2 }, 100, 100_000);
+        assert!((one[0] - 0.2).abs() < 0.01 && one[1..].iter().all(|&got| (got - 0.8 / 99.0).abs() < 0.002));
         let exponential = counts(Distribution::EXPONENTIAL, 50, 100_000);
         assert!((exponential[0] - (1.0 - (-0.1f64).exp())).abs() < 0.01);
         assert!((exponential[49] - (-4.9f64).exp()).abs() < 0.005, "the last key takes what is beyond");
@@ -324,9 +357,13 @@ mod tests {
     #[test]
     fn few_and_many_keys() {
         let mut rng = Rng::new(3);
-        for distribution in
-            [Distribution::Uniform, Distribution::ZIPFIAN, Distribution::HOTSPOT, Distribution::EXPONENTIAL]
-        {
+        for distribution in [
+            Distribution::Uniform,
+            Distribution::ZIPFIAN,
+            Distribution::HOTSPOT,
+            Distribution::HotKey { operations: 0.2 },
+            Distribution::EXPONENTIAL,
+        ] {
             for keys in [1, 2, 1_000_000_000] {
                 let sampler = distribution.over(keys).expect("the distribution is valid");
                 assert!((0..1000).all(|_| sampler.draw(&mut rng) < keys), "{distribution} over {keys}");

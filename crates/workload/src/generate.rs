@@ -103,6 +103,14 @@ pub enum SpecError {
         /// What was asked for.
         found: f64,
     },
+    /// There is no compare-and-set that could be missing.
+    #[error("a missing link needs more transactions than keys, {keys}; found {found}")]
+    NoLink {
+        /// How many keys there are.
+        keys: u64,
+        /// How many transactions there are.
+        found: u64,
+    },
     /// The workload is none.
     #[error(transparent)]
     Workload(#[from] WorkloadError),

@@ -2,7 +2,7 @@
 //!
 //! [`Workload`] says which transactions there are and draws their [`Programs`], for whoever wants to run them against a
 //! database. [`HistorySpec`] runs them against a simulated store instead, whose histories hold at its level by construction
-//! and rarely at the next; and plants an [`Anomaly`] on request. Everything follows from the seed: no file, clock or
+//! and rarely at the next; and plants an [`Anomaly`] on request. [`LightweightSpec`] makes histories of compare-and-sets. Everything follows from the seed: no file, clock or
 //! environment is read, and the same specification gives the same bytes on every machine.
 //!
 //! ```
@@ -19,6 +19,7 @@
 
 mod distribution;
 mod generate;
+mod lightweight;
 mod math;
 mod plant;
 mod preset;
@@ -28,8 +29,11 @@ mod simulate;
 
 pub use distribution::{Distribution, InvalidDistribution, KeySampler};
 pub use generate::{GenerateError, HistorySpec, Hooks, Placed, Planted, SpecError, Summary, TimeDetail};
+pub use lightweight::{LightweightSpec, LightweightSummary};
 pub use plant::{Anomaly, UnknownAnomaly};
 pub use preset::{Preset, UnknownPreset};
-pub use program::{InvalidLength, Length, MiniMix, MiniShape, Operation, Programs, Shape, Workload, WorkloadError};
+pub use program::{
+    InvalidLength, InvalidMix, Length, MiniMix, MiniShape, Operation, Programs, Shape, Workload, WorkloadError,
+};
 pub use rng::Rng;
 pub use simulate::{StoreLevel, UnknownStoreLevel};

@@ -6,7 +6,7 @@ mod length;
 mod mini;
 
 pub use length::{InvalidLength, Length};
-pub use mini::{MiniMix, MiniShape};
+pub use mini::{InvalidMix, MiniMix, MiniShape};
 
 use crate::distribution::{Distribution, InvalidDistribution, KeySampler};
 use crate::rng::Rng;
@@ -162,7 +162,7 @@ impl WorkloadError {
 }
 
 /// So many keys are enough for the largest published workload, and leave room for fresh ones.
-const MOST_KEYS: u64 = u32::MAX as u64;
+pub(crate) const MOST_KEYS: u64 = u32::MAX as u64;
 
 impl Workload {
     fn validate(&self) -> Result<(), WorkloadError> {

@@ -66,6 +66,7 @@ impl<'h> Facts<'h> {
             }
         }
         facts.find_initial();
+        facts.find_refused();
         facts.find_counting();
         if facts.has_ranges {
             facts.keys = plain_keys(history);
@@ -99,6 +100,19 @@ impl<'h> Facts<'h> {
             };
             if initial {
                 self.sources[value.index()] = Source::Initial;
+            }
+        }
+    }
+
+    /// What aborted transactions asked for in vain, where nobody else wrote it.
+    fn find_refused(&mut self) {
+        for txn in self.history.transactions().filter(|&txn| self.history.outcome(txn) == Outcome::Aborted) {
+            for event in self.history.events(txn) {
+                if let Event::CompareAndSet { new, succeeded: false, .. } = event
+                    && self.sources[new.index()] == Source::Nobody
+                {
+                    self.sources[new.index()] = Source::Write { txn, is_final: true };
+                }
             }
         }
     }

@@ -82,6 +82,7 @@ const NEVER: i64 = i64::MAX;
 pub(super) fn resolve(history: &History) -> Oracle {
     let mut resolver = Resolver::new(history);
     resolver.find_initial_values();
+    resolver.find_refused_values();
     resolver.find_counting();
     let ids: Vec<TxnId> = history.transactions().filter(|&txn| resolver.counts[txn.index()]).collect();
     let transactions = ids.iter().map(|&id| resolver.transaction(id, &ids)).collect();
@@ -197,6 +198,20 @@ impl<'h> Resolver<'h> {
                 (InitialRule::Unwritten, _) => unwritten && !std::mem::replace(&mut has_initial[key], true),
                 _ => false,
             };
+        }
+    }
+
+    /// A value that nobody wrote belongs to an aborted transaction that was refused to set it, if there is one.
+    fn find_refused_values(&mut self) {
+        let aborted = self.history.transactions().filter(|&txn| self.history.outcome(txn) == Outcome::Aborted);
+        for txn in aborted {
+            for (event, what) in self.events[txn.index()].iter().enumerate() {
+                if let Event::CompareAndSet { new, succeeded: false, .. } = *what
+                    && !self.initial[new.index()]
+                {
+                    self.writes[new.index()].get_or_insert(At { txn, event });
+                }
+            }
         }
     }
 

@@ -114,6 +114,26 @@ impl<'h> Pass<'h> {
         }
     }
 
+    /// What an aborted transaction was refused to set is its own, unless somebody else wrote it: clients that contend for a key often
+    /// ask for the same value, and one of them gets it. Claimed last, so that no two writes clash because of it.
+    pub(super) fn resolve_refused(&mut self) {
+        let history = self.history;
+        if !history.kinds.contains(&Kind::CasFailed) {
+            return;
+        }
+        for &txn in history.as_given.iter().filter(|&&txn| history.outcome(txn) == Outcome::Aborted) {
+            for event in history.events_of[txn.index()].clone() {
+                if history.kinds[event as usize] == Kind::CasFailed {
+                    let new = history.compound(history.columns[event as usize]).1[1];
+                    let writer = &mut self.out.writer[new.index()];
+                    if *writer == NOBODY {
+                        *writer = txn.0;
+                    }
+                }
+            }
+        }
+    }
+
     /// An indeterminate transaction counts if one that counts read what it wrote.
     pub(super) fn resolve_outcomes(&mut self) {
         let history = self.history;

@@ -1,4 +1,4 @@
-//! `elle`: histories of Jepsen and Elle, list-append and rw-register, in EDN or JSON.
+//! `elle`: histories of Jepsen and Elle, list-append, rw-register and single registers, in EDN or JSON.
 //!
 //! ```text
 //! {:index 0, :type :invoke, :process 0, :f :txn, :time 10, :value [[:append 1 1] [:r 2 nil]]}
@@ -17,7 +17,13 @@
 //! Reads of a transaction that is not known to be committed are left out: what they saw is not known. Times are those of the
 //! invocation and the completion; `:info` says nothing of when the transaction ended. Many files hold completions only.
 //! Where no operation has a `:process`, a completion belongs to the invocation right before it, and each transaction is a
-//! session. Operations of `:nemesis` are left out; those of single registers (`:f :read, :value 5`) are refused.
+//! session. Operations of `:nemesis` are left out.
+//!
+//! Operations on single registers (`:f :read, :value 5`) are transactions of one event, with these differences:
+//! - A read that failed, or whose outcome is not known, is left out altogether: levels of single objects speak of one operation.
+//! - A compare-and-set that failed is aborted and failed; its value is its own only if nobody wrote it.
+//! - Of an operation that failed the invocation counts, for clients put other things into the completion.
+//! - Where operations have no `:time` their places in the file are their times, because these are what such histories are about.
 //!
 //! `[:r k nil]` is a read of an empty list if keys hold lists, and of the initial state if they hold plain values. The first
 //! micro-operation that tells (`:append`, `:w`, a read of something) decides for the whole file; transactions before
@@ -38,8 +44,10 @@ use crate::names::Name;
 
 mod edn;
 mod operation;
+mod register;
 
-use operation::{Cursor, Holds, Kind, MicroOperations, Operation};
+use operation::{Cursor, Function, Holds, Kind, MicroOperations, Operation};
+use register::RegisterOperation;
 
 pub(super) fn detect(head: &[u8]) -> bool {
     is_edn(head) || is_json(head)
@@ -91,6 +99,7 @@ pub(super) fn read(mut input: impl Read, builder: HistoryBuilder) -> Result<Hist
         pending: FxHashMap::default(),
         processes: None,
         sessions: 0,
+        clock: Clock::default(),
     };
     reader.read(Stream::new(Bytes::new(head).chain(input), syntax))?;
     Ok(reader.builder.finish()?)
@@ -108,25 +117,45 @@ enum OwnedName {
 /// An invocation whose completion has not come.
 struct Invocation {
     line: u64,
-    time: Option<i64>,
+    moment: Moment,
     index: Option<i64>,
+    function: Function,
     value: Option<Value<Vec<u8>>>,
 }
 
-/// Micro-operations, as bytes.
+/// When an operation happened: by the clock, and by its place in the file.
+#[derive(Clone, Copy)]
+struct Moment {
+    time: Option<i64>,
+    position: i64,
+}
+
+/// What an operation did or was to do, as bytes.
 #[derive(Clone)]
 struct Value<B> {
     bytes: B,
+    function: Function,
     /// The line on which they begin.
     line: u64,
 }
 
-/// A transaction, all but for what its reads of nil mean.
+impl<B: AsRef<[u8]>> Value<B> {
+    fn borrowed(&self) -> Value<&[u8]> {
+        Value { bytes: self.bytes.as_ref(), function: self.function, line: self.line }
+    }
+
+    fn into_owned(self) -> Value<Vec<u8>> {
+        Value { bytes: self.bytes.as_ref().to_vec(), function: self.function, line: self.line }
+    }
+}
+
+/// A transaction, all but for what its reads of nil mean and which clock counts.
 struct Transaction<B> {
     session: OwnedName,
     line: u64,
     index: Option<i64>,
-    times: Times,
+    start: Option<Moment>,
+    finish: Option<Moment>,
     outcome: Outcome,
     value: Option<Value<B>>,
 }
@@ -142,6 +171,41 @@ struct Reader {
     processes: Option<(bool, u64)>,
     /// How many sessions without processes there are.
     sessions: i64,
+    clock: Clock,
+}
+
+/// What is known of the times in a file.
+#[derive(Default)]
+struct Clock {
+    /// How many operations there were.
+    operations: i64,
+    /// Whether the first operation had a time, and its line.
+    first: Option<(bool, u64)>,
+    /// The line of the first operation with a time after one without.
+    late: Option<u64>,
+}
+
+impl Clock {
+    fn moment(&mut self, time: Option<i64>, line: u64) -> Moment {
+        let (timed, _) = *self.first.get_or_insert((time.is_some(), line));
+        if !timed && time.is_some() {
+            self.late.get_or_insert(line);
+        }
+        self.operations += 1;
+        Moment { time, position: self.operations - 1 }
+    }
+
+    /// The times of a transaction. A log of registers without any has the order of its operations, which is that of real time.
+    fn times(&self, start: Option<Moment>, finish: Option<Moment>, holds: Holds) -> Result<Times, ReadError> {
+        let by_position = holds.is_registers() && self.first.is_some_and(|(timed, _)| !timed);
+        if let (true, Some((_, first)), Some(late)) = (by_position, self.first, self.late) {
+            let expected = format!("an operation without a time, as on line {first}");
+            return Err(ReadError::malformed(Place::line(late), expected, "one with a time"));
+        }
+        let time = |moment: Moment| if by_position { Some(moment.position) } else { moment.time };
+        let finish = finish.filter(|_| !by_position || start.is_some());
+        Ok(Times { start: start.and_then(time), finish: finish.and_then(time), ..Times::default() })
+    }
 }
 
 impl Reader {
@@ -162,7 +226,8 @@ impl Reader {
                 session: self.session(process),
                 line: invocation.line,
                 index: invocation.index,
-                times: Times { start: invocation.time, ..Times::default() },
+                start: Some(invocation.moment),
+                finish: None,
                 outcome: Outcome::Indeterminate,
                 value: invocation.value,
             };
@@ -189,10 +254,12 @@ impl Reader {
         let value = operation.value.clone().map(|range| Value {
             line: line + memchr::memchr_iter(b'\n', &bytes[..range.start]).count() as u64,
             bytes: &bytes[range],
+            function: operation.function,
         });
-        if operation.kind == Kind::Invoke {
-            let value = value.map(|value| Value { bytes: value.bytes.to_vec(), line: value.line });
-            let invocation = Invocation { line, time: operation.time, index: operation.index, value };
+        let moment = self.clock.moment(operation.time, line);
+        let Operation { kind, index, function, .. } = *operation;
+        if kind == Kind::Invoke {
+            let invocation = Invocation { line, moment, index, function, value: value.map(Value::into_owned) };
             return match self.pending.insert(process, invocation) {
                 Some(before) => malformed(
                     format!("the completion of the operation invoked on line {}", before.line),
@@ -203,24 +270,36 @@ impl Reader {
         }
         let invocation = self.pending.remove(&process);
         let invoked = invocation.as_ref().and_then(|invocation| invocation.value.as_ref());
-        let invoked = invoked.map(|value| Value { bytes: &value.bytes[..], line: value.line });
-        let (outcome, value) = match operation.kind {
-            Kind::Ok if value.is_none() => {
-                return malformed("the micro-operations of an `:ok` operation".into(), "none");
+        let invoked = invoked.map(Value::borrowed);
+        if let Some(invocation) = &invocation
+            && ![function, invocation.function].contains(&Function::Transaction)
+            && function != invocation.function
+        {
+            let expected = format!("the completion of the operation invoked on line {}", invocation.line);
+            return malformed(expected, "one of another function");
+        }
+        let (outcome, value) = match kind {
+            Kind::Ok => {
+                let value = match function {
+                    Function::Write | Function::CompareAndSet => value.or(invoked),
+                    Function::Transaction | Function::Read => value,
+                };
+                if value.is_none() {
+                    return malformed("the value of an `:ok` operation".into(), "none");
+                }
+                (Outcome::Committed, value)
             }
-            Kind::Ok => (Outcome::Committed, value),
-            Kind::Fail => (Outcome::Aborted, value.or(invoked)),
+            Kind::Fail if function == Function::Transaction => (Outcome::Aborted, value.or(invoked)),
+            // What a register refused is what it was asked for; clients put other things into the completion.
+            Kind::Fail => (Outcome::Aborted, invoked.or(value)),
             Kind::Info | Kind::Invoke => (Outcome::Indeterminate, invoked.or(value)),
         };
         let transaction = Transaction {
             session: self.session(process),
             line,
-            index: operation.index,
-            times: Times {
-                start: invocation.as_ref().and_then(|invocation| invocation.time),
-                finish: operation.time.filter(|_| outcome != Outcome::Indeterminate),
-                ..Times::default()
-            },
+            index,
+            start: invocation.as_ref().map(|invocation| invocation.moment),
+            finish: Some(moment).filter(|_| outcome != Outcome::Indeterminate),
             outcome,
             value,
         };
@@ -239,7 +318,11 @@ impl Reader {
             && let Some(value) = &transaction.value
         {
             let bytes = value.bytes.as_ref();
-            let holds = MicroOperations::new(Cursor::new(self.syntax, bytes)).tell(transaction.outcome);
+            let cursor = Cursor::new(self.syntax, bytes);
+            let holds = match value.function {
+                Function::Transaction => MicroOperations::new(cursor).tell(transaction.outcome),
+                function => RegisterOperation::new(function, cursor).tell().map(Some),
+            };
             let holds = holds.map_err(|wrong| wrong.in_lines(bytes, value.line))?;
             self.holds = holds.map(|holds| (holds, value.line));
         }
@@ -247,9 +330,9 @@ impl Reader {
             self.flush()?;
             return self.emit(&transaction);
         }
-        let Transaction { session, line, index, times, outcome, value } = transaction;
-        let value = value.map(|value| Value { bytes: value.bytes.as_ref().to_vec(), line: value.line });
-        self.waiting.push(Transaction { session, line, index, times, outcome, value });
+        let Transaction { session, line, index, start, finish, outcome, value } = transaction;
+        let value = value.map(Value::into_owned);
+        self.waiting.push(Transaction { session, line, index, start, finish, outcome, value });
         Ok(())
     }
 
@@ -261,21 +344,34 @@ impl Reader {
     }
 
     fn emit(&mut self, transaction: &Transaction<impl AsRef<[u8]>>) -> Result<(), ReadError> {
+        let (holds, told) = self.holds.expect("nothing is emitted before it is known what keys hold");
+        let outcome = transaction.outcome;
+        let times = self.clock.times(transaction.start, transaction.finish, holds)?;
+        let function = transaction.value.as_ref().map(|value| value.function);
+        if holds.is_registers()
+            && (function.is_none() || (function == Some(Function::Read) && outcome != Outcome::Committed))
+        {
+            // Of one operation, of which nothing is known, nothing is left.
+            return Ok(());
+        }
         let builder = &mut self.builder;
         builder.begin(match &transaction.session {
             OwnedName::Int(i) => Name::Int(*i),
             OwnedName::Text(text) => Name::Text(text),
         });
         builder.set_line(transaction.line);
-        builder.set_outcome(transaction.outcome);
-        builder.set_times(transaction.times);
+        builder.set_outcome(outcome);
+        builder.set_times(times);
         if let Some(index) = transaction.index {
             builder.set_label(index);
         }
         let Some(value) = &transaction.value else { return Ok(()) };
         let bytes = value.bytes.as_ref();
-        let holds = self.holds.expect("nothing is emitted before it is known what keys hold");
-        let added = MicroOperations::new(Cursor::new(self.syntax, bytes)).add(transaction.outcome, holds, builder);
+        let cursor = Cursor::new(self.syntax, bytes);
+        let added = match value.function {
+            Function::Transaction => MicroOperations::new(cursor).add(outcome, (holds, told), builder),
+            function => RegisterOperation::new(function, cursor).add(outcome, (holds, told), builder),
+        };
         added.map_err(|wrong| wrong.in_lines(bytes, value.line))
     }
 }

@@ -4,6 +4,8 @@
 //! keys that leaves twenty programs. MTC's own generator makes fourteen of them, among which none can show
 //! not-my-last-write; its Jepsen experiments use eleven.
 
+use std::str::FromStr;
+
 use super::Operation;
 use crate::rng::Rng;
 
@@ -73,6 +75,14 @@ impl MiniMix {
     pub const SINGLE_ACCESS: MiniMix =
         MiniMix { weights: [1, 0, 1, 1, 0, 1, 1, 0, 1, 0, 0, 0, 1, 1, 0, 0, 0, 1, 0, 0] };
 
+    /// The mixes that have names.
+    pub const NAMED: [(&'static str, MiniMix); 4] = [
+        ("all", MiniMix::ALL),
+        ("reference", MiniMix::REFERENCE),
+        ("jepsen", MiniMix::JEPSEN),
+        ("single-access", MiniMix::SINGLE_ACCESS),
+    ];
+
     /// How many keys its shapes need; `None` if it has no shape.
     pub(super) fn keys(&self) -> Option<u64> {
         MiniShape::ALL.iter().zip(self.weights).filter(|&(_, weight)| weight > 0).map(|(shape, _)| shape.keys()).max()
@@ -90,6 +100,51 @@ impl MiniMix {
         }
         unreachable!("the number is below the sum of the weights")
     }
+}
+
+impl FromStr for MiniMix {
+    type Err = InvalidMix;
+
+    /// The name of a mix, or shapes with their weights: `R1W1=3,R1=1`. The others do not occur; a weight of 1 may be left out.
+    fn from_str(text: &str) -> Result<Self, InvalidMix> {
+        if let Some((_, mix)) = MiniMix::NAMED.into_iter().find(|(name, _)| *name == text) {
+            return Ok(mix);
+        }
+        let mut given: [Option<u32>; 20] = [None; 20];
+        for item in text.split(',') {
+            let (name, weight) = item.split_once('=').unwrap_or((item, "1"));
+            let at = MiniShape::ALL.iter().position(|shape| shape.name().eq_ignore_ascii_case(name.trim()));
+            let at = at.ok_or_else(|| InvalidMix::UnknownShape(name.trim().into()))?;
+            let weight = weight.trim().parse().map_err(|_| InvalidMix::Weight(item.into()))?;
+            if given[at].replace(weight).is_some() {
+                return Err(InvalidMix::Repeated(MiniShape::ALL[at].name()));
+            }
+        }
+        let weights = given.map(Option::unwrap_or_default);
+        if weights.iter().all(|&weight| weight == 0) { Err(InvalidMix::NoWeight) } else { Ok(MiniMix { weights }) }
+    }
+}
+
+/// There is no such mix.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InvalidMix {
+    /// It is neither a mix nor a shape.
+    #[error(
+        "unknown shape `{0}`; known are {shapes}, and the mixes {mixes}",
+        shapes = MiniShape::ALL.map(MiniShape::name).join(", "),
+        mixes = MiniMix::NAMED.map(|(name, _)| name).join(", ")
+    )]
+    UnknownShape(Box<str>),
+    /// A weight is no whole number.
+    #[error("the weight in `{0}` is none; expected a whole number, such as R1W1=3")]
+    Weight(Box<str>),
+    /// A shape has two weights.
+    #[error("the shape {0} has two weights")]
+    Repeated(&'static str),
+    /// Nothing has any weight.
+    #[error("no shape has any weight")]
+    NoWeight,
 }
 
 #[cfg(test)]
@@ -136,5 +191,23 @@ mod tests {
         let sizes =
             [MiniMix::REFERENCE, MiniMix::JEPSEN, MiniMix::SINGLE_ACCESS].map(|m| m.weights.iter().sum::<u32>());
         assert_eq!(sizes, [14, 11, 9]);
+    }
+    #[test]
+    fn mixes_are_understood() {
+        for (name, mix) in MiniMix::NAMED {
+            assert_eq!(name.parse(), Ok(mix));
+        }
+        let mut weights = [0; 20];
+        (weights[3], weights[0]) = (3, 1);
+        for text in ["R1W1=3,R1=1", "R1, r1w1=3", "R1W1=3,R1,R1R2=0"] {
+            assert_eq!(text.parse(), Ok(MiniMix { weights }), "{text}");
+        }
+        let error = |text: &str| text.parse::<MiniMix>().unwrap_err();
+        assert_eq!(error("R1,R2W2"), InvalidMix::UnknownShape("R2W2".into()));
+        assert_eq!(error(""), InvalidMix::UnknownShape("".into()));
+        assert_eq!(error("R1=x"), InvalidMix::Weight("R1=x".into()));
+        assert_eq!(error("R1=1,r1=2"), InvalidMix::Repeated("R1"));
+        assert_eq!(error("R1=0"), InvalidMix::NoWeight);
+        assert!(error("All").to_string().contains("R1W1W1R2, and the mixes all, reference"));
     }
 }

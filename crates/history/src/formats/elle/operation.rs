@@ -34,25 +34,25 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    fn peek(&mut self) -> u8 {
+    pub(super) fn peek(&mut self) -> u8 {
         either!(self, cursor => cursor.peek())
     }
 
-    fn position(&self) -> usize {
+    pub(super) fn position(&self) -> usize {
         either!(self, cursor => cursor.position())
     }
 
-    fn unexpected(&self, expected: &'static str) -> Unexpected {
+    pub(super) fn unexpected(&self, expected: &'static str) -> Unexpected {
         Unexpected::at(self.position(), expected)
     }
 
     /// Opens a collection: whether it has a first element.
-    fn open(&mut self, open: u8, close: u8, expected: &'static str) -> Result<bool, Unexpected> {
+    pub(super) fn open(&mut self, open: u8, close: u8, expected: &'static str) -> Result<bool, Unexpected> {
         either!(self, cursor => cursor.open(open, close, expected))
     }
 
     /// After an element: whether another follows. Steps over what separates them, or closes the collection.
-    fn more(&mut self, close: u8) -> Result<bool, Unexpected> {
+    pub(super) fn more(&mut self, close: u8) -> Result<bool, Unexpected> {
         either!(self, cursor => cursor.more(close))
     }
 
@@ -60,16 +60,26 @@ impl<'a> Cursor<'a> {
         either!(self, cursor => cursor.field())
     }
 
-    fn scalar(&mut self, expected: &'static str) -> Result<Scalar<'a>, Unexpected> {
+    pub(super) fn scalar(&mut self, expected: &'static str) -> Result<Scalar<'a>, Unexpected> {
         either!(self, cursor => cursor.scalar(expected))
     }
 
-    fn skip(&mut self) -> Result<(), Unexpected> {
+    pub(super) fn skip(&mut self) -> Result<(), Unexpected> {
         either!(self, cursor => cursor.skip())
     }
 
-    fn expect_end(&mut self) -> Result<(), Unexpected> {
+    pub(super) fn expect_end(&mut self) -> Result<(), Unexpected> {
         either!(self, cursor => cursor.expect_end())
+    }
+
+    /// Whether a vector or a list is next.
+    pub(super) fn is_list(&mut self) -> bool {
+        matches!(self.peek(), b'[' | b'(')
+    }
+
+    /// Whether a vector is next that has vectors in it, or nothing, as micro-operations have.
+    fn is_micro_operations(mut self) -> bool {
+        self.is_list() && !self.open(b'[', b']', "").is_ok_and(|has_first| has_first && !self.is_list())
     }
 }
 
@@ -93,13 +103,40 @@ impl Kind {
     }
 }
 
+/// What an operation does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Function {
+    /// It runs micro-operations.
+    Transaction,
+    /// It reads a register.
+    Read,
+    /// It writes a register.
+    Write,
+    /// It compares a register and sets it.
+    CompareAndSet,
+}
+
+impl Function {
+    fn of(name: &str) -> Option<Self> {
+        Some(match name {
+            "txn" => Function::Transaction,
+            "read" => Function::Read,
+            "write" => Function::Write,
+            "cas" => Function::CompareAndSet,
+            _ => return None,
+        })
+    }
+}
+
 /// An operation of a client.
 pub(super) struct Operation<'a> {
     pub(super) kind: Kind,
     pub(super) process: Option<Scalar<'a>>,
     pub(super) time: Option<i64>,
     pub(super) index: Option<i64>,
-    /// Where its micro-operations stand.
+    pub(super) function: Function,
+    /// Where its value stands: micro-operations, or of registers what [`register`](super::register) says. A value of nil is none,
+    /// except for what an operation read.
     pub(super) value: Option<Range<usize>>,
 }
 
@@ -110,14 +147,17 @@ impl<'a> Operation<'a> {
             return Ok(None);
         }
         let begin = *cursor;
-        let (mut kind, mut process, mut function, mut time, mut index, mut value) =
-            (None, None, None, None, None, None);
+        let (mut kind, mut process, mut time, mut index, mut value) = (None, None, None, None, None);
+        let (mut function, mut nil) = (None, None);
         let mut value_at = begin;
         let mut more = cursor.open(b'{', b'}', "an operation: a map with :type and :value")?;
         while more {
             let name = cursor.field()?;
             let mut ahead = *cursor;
             if ahead.peek() == b'n' && matches!(ahead.scalar(""), Ok(Scalar::Null)) {
+                if name == "value" {
+                    nil = Some(cursor.position()..ahead.position());
+                }
                 *cursor = ahead;
                 more = cursor.more(b'}')?;
                 continue;
@@ -136,7 +176,7 @@ impl<'a> Operation<'a> {
                         return Err(at.unexpected(PROCESS));
                     }
                 }
-                "f" => function = Some((at, cursor.scalar("a function: a keyword or a string")?)),
+                "f" => function = Some((at, cursor.scalar(FUNCTION)?)),
                 "time" => time = Some(integer(cursor, "a time: nanoseconds, an integer")?),
                 "index" => index = Some(integer(cursor, "an index: an integer")?),
                 "value" => {
@@ -153,17 +193,23 @@ impl<'a> Operation<'a> {
             return Ok(None);
         }
         let kind = kind.ok_or_else(|| begin.unexpected("an operation with :type"))?;
-        if let Some((at, function)) = function
-            && !matches!(&function, Scalar::Text(name) if matches!(name.as_ref(), "txn" | "read" | "write"))
-        {
-            return Err(at.unexpected("an operation of transactions, `:f :txn`"));
+        let mut function = match function {
+            None => Function::Transaction,
+            Some((at, Scalar::Text(name))) => Function::of(&name).ok_or_else(|| at.unexpected(FUNCTION))?,
+            Some((at, _)) => return Err(at.unexpected(FUNCTION)),
+        };
+        if value.is_some() {
+            // Some tests name their transactions after what is in them.
+            if function != Function::CompareAndSet && value_at.is_micro_operations() {
+                function = Function::Transaction;
+            }
+            if function == Function::Transaction && !value_at.is_list() {
+                return Err(value_at.unexpected("micro-operations `[[:r x 1] [:w y 2]]`"));
+            }
+        } else if function == Function::Read && kind == Kind::Ok {
+            value = nil;
         }
-        if value.is_some() && !matches!(value_at.peek(), b'[' | b'(') {
-            return Err(value_at.unexpected(
-                "micro-operations `[[:r x 1] [:w y 2]]` (operations of single registers are not supported)",
-            ));
-        }
-        Ok(Some(Operation { kind, process, time, index, value }))
+        Ok(Some(Operation { kind, process, time, index, function, value }))
     }
 }
 
@@ -175,11 +221,23 @@ fn integer<'a>(cursor: &mut Cursor<'a>, expected: &'static str) -> Result<i64, U
     }
 }
 
-/// What keys hold.
+/// What the operations of a file are about.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Holds {
+    /// Micro-operations, on keys that hold plain values.
     Values,
+    /// Micro-operations, on keys that hold lists.
     Lists,
+    /// One register, which has no name.
+    Register,
+    /// Several registers, which values name.
+    Registers,
+}
+
+impl Holds {
+    pub(super) fn is_registers(self) -> bool {
+        matches!(self, Holds::Register | Holds::Registers)
+    }
 }
 
 /// The micro-operations of a transaction.
@@ -193,9 +251,10 @@ struct MicroOperation<'a> {
     key: Scalar<'a>,
 }
 
+const FUNCTION: &str = "a function: `:txn`, or of registers `:read`, `:write` or `:cas`";
 const MICRO: &str = "a micro-operation: `[:r k v]`, `[:w k v]` or `[:append k v]`";
-const KEY: &str = "a key: an integer, a keyword or a string";
-const VALUE: &str = "a value: an integer, a keyword, a string or nil";
+pub(super) const KEY: &str = "a key: an integer, a keyword or a string";
+pub(super) const VALUE: &str = "a value: an integer, a keyword, a string or nil";
 const ELEMENT: &str = "an element: an integer, a keyword or a string";
 
 impl<'a> MicroOperations<'a> {
@@ -212,7 +271,7 @@ impl<'a> MicroOperations<'a> {
             match kind.as_ref() {
                 "append" => return Ok(Some(Holds::Lists)),
                 "w" => return Ok(Some(Holds::Values)),
-                _ if reads && self.is_list() => return Ok(Some(Holds::Lists)),
+                _ if reads && self.cursor.is_list() => return Ok(Some(Holds::Lists)),
                 _ if reads && self.cursor.scalar(VALUE)? != Scalar::Null => return Ok(Some(Holds::Values)),
                 _ if !reads => self.cursor.skip()?,
                 _ => {}
@@ -230,6 +289,10 @@ impl<'a> MicroOperations<'a> {
         (holds, told): (Holds, u64),
         builder: &mut HistoryBuilder,
     ) -> Result<(), Unexpected> {
+        if holds.is_registers() {
+            let expected = format!("an operation on a register, which line {told} has");
+            return Err(Unexpected::at(self.cursor.position(), expected));
+        }
         let mut more = self.cursor.open(b'[', b']', MICRO)?;
         while more {
             let begin = self.cursor;
@@ -238,12 +301,12 @@ impl<'a> MicroOperations<'a> {
             let at = self.cursor;
             match (kind.as_ref(), holds) {
                 ("r", _) if outcome != Outcome::Committed => self.cursor.skip()?,
-                ("r", Holds::Lists) if self.is_list() => {
+                ("r", Holds::Lists) if self.cursor.is_list() => {
                     let elements = self.list()?;
                     builder.read_list(key, elements.iter().filter_map(Scalar::as_datum));
                 }
                 ("r", Holds::Lists) if self.cursor.scalar(VALUE)? == Scalar::Null => builder.read_list(key, []),
-                ("r", Holds::Values) if !self.is_list() => {
+                ("r", Holds::Values) if !self.cursor.is_list() => {
                     let value = self.cursor.scalar(VALUE)?;
                     builder.read(key, value.as_datum().ok_or_else(|| at.unexpected(VALUE))?);
                 }
@@ -295,10 +358,6 @@ impl<'a> MicroOperations<'a> {
     fn end(&mut self) -> Result<(), Unexpected> {
         let at = self.cursor;
         if self.cursor.more(b']')? { Err(at.unexpected("the end of the micro-operation")) } else { Ok(()) }
-    }
-
-    fn is_list(&mut self) -> bool {
-        matches!(self.cursor.peek(), b'[' | b'(')
     }
 
     fn list(&mut self) -> Result<Vec<Scalar<'a>>, Unexpected> {
