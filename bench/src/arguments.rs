@@ -24,7 +24,7 @@ The table goes to standard output, row by row. Run it from the root of the repos
 Exit codes: 0 all verdicts agree; 1 some disagree, or isonomy gave none; 2 could not run."
 )]
 pub(crate) struct Arguments {
-    /// Also the large histories: up to a million transactions, gigabytes of files, tens of minutes with peers
+    /// Also the large histories: up to ten million transactions, gigabytes of files, tens of minutes with peers
     #[arg(long)]
     pub(crate) full: bool,
     /// Only a few tiny histories, to see that all is in place
@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
     /// Only histories whose name contains this; may be repeated
     #[arg(long, value_name = "TEXT")]
     pub(crate) only: Vec<String>,
-    /// What to find out: how we do beside peers, how fast we reject, or how contention slows us down
+    /// What to find out
     #[arg(long, value_name = "STUDY", default_value = "comparison")]
     pub(crate) study: Study,
     /// Levels to check, of those at which each history is of interest; `si` and `ser` for short

@@ -13,8 +13,8 @@ use crate::data::{Data, Files};
 use crate::inputs::Input;
 use crate::measure::{self, Output, Usage};
 use crate::peers::Peer;
-use crate::sets::Level;
-use crate::table::{PeerResult, Row};
+use crate::sets::{Level, Variant};
+use crate::table::{RivalResult, Row};
 use crate::verdict::{self, Outcome, Verdict};
 
 /// The tools, and how often and how long they may run.
@@ -24,13 +24,13 @@ pub(crate) struct Comparison {
     repeats: usize,
     limit: Duration,
     output: Output,
-    /// What peers did not manage.
+    /// What rivals did not manage.
     limits: Vec<Defeat>,
     /// What peers did whose input says nothing of the order of transactions of different sessions.
     known: Vec<Known>,
 }
 
-/// A peer that is slower than this is not run again for a median: its noise matters less than everybody's patience.
+/// A rival that is slower than this is not run again for a median: its noise matters less than everybody's patience.
 const SLOW: Duration = Duration::from_secs(10);
 
 /// What a peer did on a history that is the same file in either order.
@@ -42,9 +42,9 @@ struct Known {
     summary: Summary,
 }
 
-/// A peer failed, or was stopped.
+/// A rival failed, or was stopped.
 struct Defeat {
-    peer: String,
+    rival: String,
     family: String,
     level: Level,
     transactions: u64,
@@ -88,9 +88,10 @@ pub(crate) struct Summary {
     pub(crate) stats: Option<Value>,
 }
 
-/// A tool on a file.
+/// A tool on a file. A variant is ourselves in another way, on the binary file.
 enum Tool<'c> {
     Isonomy { format: &'static str, file: &'c Path },
+    Variant { variant: Variant, file: &'c Path },
     Peer { peer: &'c Peer, level: &'c str, file: PathBuf },
 }
 
@@ -107,20 +108,28 @@ impl Comparison {
         })
     }
 
-    /// Runs everything on a history at a level: a row for each peer that has the level, or one without.
+    /// Runs everything on a history at a level: a row for each rival (a peer that has the level, or a variant of ours), or one
+    /// without.
     pub(crate) fn run(&mut self, data: &Data, files: &Files, level: Level) -> Result<(Vec<Row>, Vec<Sample>), Failure> {
-        let mut tools = vec![
-            Tool::Isonomy { format: if files.set.has_lists() { "jsonl" } else { "text" }, file: &files.text },
-            Tool::Isonomy { format: "binary", file: &files.binary },
-        ];
-        let mut others: Vec<PeerResult> = Vec::new();
-        for peer in self.peers.iter().filter(|peer| peer.input.has_lists() == files.set.has_lists()) {
+        let mut tools = vec![Tool::Isonomy { format: "binary", file: &files.binary }];
+        if let (Some(format), Some(file)) = (files.set.text_format(), &files.text) {
+            tools.push(Tool::Isonomy { format: format.name(), file });
+        }
+        let ours = tools.len();
+        let mut others: Vec<RivalResult> = Vec::new();
+        for variant in files.set.variants() {
+            match self.defeat(variant.name, files, level) {
+                Some(why) => others.push((variant.name.to_owned(), Summary::skipped(why))),
+                None => tools.push(Tool::Variant { variant, file: &files.binary }),
+            }
+        }
+        for peer in self.peers.iter().filter(|peer| peer.input.kind() == files.set.kind()) {
             let Some(theirs) = peer.level(level) else { continue };
             if let Some(summary) = self.known(peer, files, level) {
                 others.push((peer.name.clone(), summary));
                 continue;
             }
-            match self.defeat(peer, files, level) {
+            match self.defeat(&peer.name, files, level) {
                 Some(why) => others.push((peer.name.clone(), Summary::skipped(why))),
                 None => tools.push(Tool::Peer { peer, level: theirs, file: data.input(files, peer.input)? }),
             }
@@ -135,7 +144,7 @@ impl Comparison {
                 if runs.iter().any(|(outcome, ..)| outcome.verdict().is_none()) {
                     continue;
                 }
-                if matches!(tool, Tool::Peer { .. }) && runs.iter().any(|(_, usage, _)| usage.cpu() > SLOW) {
+                if !matches!(tool, Tool::Isonomy { .. }) && runs.iter().any(|(_, usage, _)| usage.cpu() > SLOW) {
                     continue;
                 }
                 let (outcome, usage, stats) = self.run_once(tool, level)?;
@@ -164,32 +173,32 @@ impl Comparison {
         }
 
         let summaries: Vec<Summary> = runs.iter().map(|runs| Summary::of(runs)).collect();
-        let row = |peer: Option<PeerResult>| Row {
+        let row = |rival: Option<RivalResult>| Row {
             set: files.set.clone(),
             transactions: files.transactions,
             events: files.events,
             level: level.name(),
             expected: files.set.expected(level),
             limit: self.limit,
-            text: summaries[0].clone(),
-            binary: summaries[1].clone(),
-            peer,
+            text: summaries[1..ours].first().cloned(),
+            binary: summaries[0].clone(),
+            rival,
         };
-        let ran =
-            tools[2..].iter().zip(&summaries[2..]).map(|(tool, summary)| (tool.name().to_owned(), summary.clone()));
-        let mut rows: Vec<Row> = ran.chain(others).map(|peer| row(Some(peer))).collect();
+        let rivals = || tools.iter().zip(&summaries).skip(ours);
+        let ran = rivals().map(|(tool, summary)| (tool.name().to_owned(), summary.clone()));
+        let mut rows: Vec<Row> = ran.chain(others).map(|rival| row(Some(rival))).collect();
         if rows.is_empty() {
             rows.push(row(None));
         }
         let defeats = rows.iter().filter_map(|row| {
-            let (peer, summary) = row.peer.as_ref()?;
+            let (rival, summary) = row.rival.as_ref()?;
             let why = match &summary.outcome {
                 Outcome::TimedOut => "stopped",
                 Outcome::Failed(_) => "failed",
                 Outcome::Decided(_) | Outcome::Skipped(_) => return None,
             };
             Some(Defeat {
-                peer: peer.clone(),
+                rival: rival.clone(),
                 family: files.set.family.clone(),
                 level,
                 transactions: files.transactions,
@@ -197,7 +206,7 @@ impl Comparison {
             })
         });
         self.limits.extend(defeats.collect::<Vec<_>>());
-        for (tool, summary) in tools[2..].iter().zip(&summaries[2..]) {
+        for (tool, summary) in rivals() {
             if let Tool::Peer { peer, .. } = tool
                 && !peer.input.has_order()
             {
@@ -224,10 +233,10 @@ impl Comparison {
         self.known.iter().find(applies).map(|known| known.summary.clone())
     }
 
-    /// Why a peer is not asked: it did not manage a history of this kind that is no larger.
-    fn defeat(&self, peer: &Peer, files: &Files, level: Level) -> Option<String> {
+    /// Why a rival is not asked: it did not manage a history of this kind that is no larger.
+    fn defeat(&self, rival: &str, files: &Files, level: Level) -> Option<String> {
         let applies = |defeat: &&Defeat| {
-            defeat.peer == peer.name
+            defeat.rival == rival
                 && defeat.family == files.set.family
                 && defeat.level == level
                 && defeat.transactions <= files.transactions
@@ -237,20 +246,23 @@ impl Comparison {
 
     fn run_once(&self, tool: &Tool<'_>, level: Level) -> Result<(Outcome, Usage, Option<Value>), Failure> {
         let mut command = match tool {
-            Tool::Isonomy { file, .. } => {
-                let mut command = Command::new(&self.isonomy);
-                command.args(["check", "--json", "--level", level.name()]).arg(file);
-                command
-            }
+            Tool::Isonomy { file, .. } => self.ourselves(level, &[], file),
+            Tool::Variant { variant, file } => self.ourselves(level, variant.options, file),
             Tool::Peer { peer, level, file } => peer.command(level, file),
         };
         let (end, usage) = measure::run(&mut command, &self.output, self.limit)
             .map_err(|error| format!("{} cannot be run: {error}", tool.name()))?;
         let (outcome, stats) = match tool {
-            Tool::Isonomy { .. } => verdict::of_isonomy(end, &self.output)?,
+            Tool::Isonomy { .. } | Tool::Variant { .. } => verdict::of_isonomy(end, &self.output)?,
             Tool::Peer { peer, .. } => (peer.outcome(end, &self.output)?, None),
         };
         Ok((outcome, usage, stats))
+    }
+
+    fn ourselves(&self, level: Level, options: &[&str], file: &Path) -> Command {
+        let mut command = Command::new(&self.isonomy);
+        command.args(["check", "--json", "--level", level.name()]).args(options).arg(file);
+        command
     }
 }
 
@@ -258,6 +270,7 @@ impl Tool<'_> {
     fn name(&self) -> &str {
         match self {
             Tool::Isonomy { .. } => "isonomy",
+            Tool::Variant { variant, .. } => variant.name,
             Tool::Peer { peer, .. } => &peer.name,
         }
     }
@@ -265,6 +278,7 @@ impl Tool<'_> {
     fn format(&self) -> &'static str {
         match self {
             Tool::Isonomy { format, .. } => format,
+            Tool::Variant { .. } => "binary",
             Tool::Peer { peer, .. } if peer.input == Input::Text => "text",
             Tool::Peer { peer, .. } => peer.input.name(),
         }

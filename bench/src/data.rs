@@ -26,8 +26,8 @@ pub(crate) struct Data {
 #[derive(Debug)]
 pub(crate) struct Files {
     pub(crate) set: Set,
-    /// `text`, or `jsonl` if keys hold lists.
-    pub(crate) text: PathBuf,
+    /// In a format for people, if there is one.
+    pub(crate) text: Option<PathBuf>,
     pub(crate) binary: PathBuf,
     pub(crate) transactions: u64,
     pub(crate) events: u64,
@@ -51,7 +51,7 @@ impl Data {
 
     /// The files of a history, made now unless they are there.
     pub(crate) fn history(&self, set: &Set) -> Result<Files, Failure> {
-        let [text, binary, card] = paths(set, &self.directory);
+        let Paths { text, binary, card } = Paths::of(set, &self.directory);
         let found = if self.fresh { None } else { read_card(&card, set).ok() };
         let noted = match found {
             Some(noted) => noted,
@@ -67,7 +67,7 @@ impl Data {
     /// A history as a peer wants it, made now unless it is there.
     pub(crate) fn input(&self, files: &Files, input: Input) -> Result<PathBuf, Failure> {
         if input == Input::Text {
-            return Ok(files.text.clone());
+            return files.text.clone().ok_or_else(|| format!("{} has no text", files.set.name).into());
         }
         let path = input_path(&files.set, &self.directory, input);
         if !path.exists() {
@@ -87,10 +87,19 @@ impl Data {
     }
 }
 
-/// Where the text, the binary and the card are.
-fn paths(set: &Set, directory: &Path) -> [PathBuf; 3] {
-    let text = if set.has_lists() { "jsonl" } else { "txt" };
-    [text, "ison", "json"].map(|extension| directory.join(format!("{}.{extension}", set.name)))
+/// Where the files of a history are.
+struct Paths {
+    text: Option<PathBuf>,
+    binary: PathBuf,
+    card: PathBuf,
+}
+
+impl Paths {
+    fn of(set: &Set, directory: &Path) -> Paths {
+        let path = |extension| directory.join(format!("{}.{extension}", set.name));
+        let text = set.text_format().map(|format| path(if format == Format::Jsonl { "jsonl" } else { "txt" }));
+        Paths { text, binary: path("ison"), card: path("json") }
+    }
 }
 
 /// Where the history is as a peer wants it.
@@ -100,7 +109,7 @@ fn input_path(set: &Set, directory: &Path, input: Input) -> PathBuf {
 
 /// What the history and whoever makes it are, for comparison with a card.
 fn identity(set: &Set) -> (String, String) {
-    (format!("{:?} {:?}", set.spec, set.order), env!("CARGO_PKG_VERSION").to_owned())
+    (format!("{} {:?}", set.origin.identity(), set.order), env!("CARGO_PKG_VERSION").to_owned())
 }
 
 fn read_card(path: &Path, set: &Set) -> io::Result<Card> {
@@ -113,7 +122,7 @@ fn read_card(path: &Path, set: &Set) -> io::Result<Card> {
 
 /// Makes the files of a history.
 pub(crate) fn generate(set: &Set, directory: &Path) -> Result<(), Failure> {
-    let [text, binary, card] = paths(set, directory);
+    let Paths { text, binary, card } = Paths::of(set, directory);
     // From here on there is no such history, until it is complete.
     remove(&card)?;
     // What peers have is of the history that was here before.
@@ -124,30 +133,32 @@ pub(crate) fn generate(set: &Set, directory: &Path) -> Result<(), Failure> {
         let out = BufWriter::with_capacity(1 << 20, File::create(path)?);
         formats::writer(format, out).ok_or_else(|| "the format cannot be written".into())
     };
-    let format = if set.has_lists() { Format::Jsonl } else { Format::Text };
-    let mut sink = Both(open(format, &text)?, open(Format::Binary, &binary)?);
-    let summary = match set.order {
-        Order::Recorded => set.spec.generate(&mut sink)?,
+    let mut sink = All(vec![open(Format::Binary, &binary)?]);
+    if let (Some(format), Some(text)) = (set.text_format(), &text) {
+        sink.0.push(open(format, text)?);
+    }
+    let (transactions, events) = match set.order {
+        Order::Recorded => set.origin.generate(&mut sink)?,
         Order::BySession => {
             let mut builder = HistoryBuilder::new();
-            let summary = set.spec.generate(&mut builder)?;
+            let made = set.origin.generate(&mut builder)?;
             let history = builder.finish()?;
             for txn in history.transactions() {
                 sink.take(&history.record(txn))?;
             }
             sink.end()?;
-            summary
+            made
         }
     };
     let (spec, generator) = identity(set);
-    let noted = Card { spec, generator, transactions: summary.records, events: summary.events };
+    let noted = Card { spec, generator, transactions, events };
     fs::write(card, serde_json::to_vec(&noted)?)?;
     Ok(())
 }
 
 /// Writes a history that is there as a peer wants it.
 pub(crate) fn convert(set: &Set, directory: &Path, input: Input) -> Result<(), Failure> {
-    let [_, binary, _] = paths(set, directory);
+    let Paths { binary, .. } = Paths::of(set, directory);
     let history = formats::read(Source::Stream(Box::new(File::open(binary)?)), ReadOptions::default())?;
     let path = input_path(set, directory, input);
     // Under another name until it is complete.
@@ -167,17 +178,15 @@ fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Hands everything to two.
-struct Both(Box<dyn Sink>, Box<dyn Sink>);
+/// Hands everything to all of them.
+struct All(Vec<Box<dyn Sink>>);
 
-impl Sink for Both {
+impl Sink for All {
     fn take(&mut self, record: &Record<'_>) -> io::Result<()> {
-        self.0.take(record)?;
-        self.1.take(record)
+        self.0.iter_mut().try_for_each(|sink| sink.take(record))
     }
 
     fn end(&mut self) -> io::Result<()> {
-        self.0.end()?;
-        self.1.end()
+        self.0.iter_mut().try_for_each(|sink| sink.end())
     }
 }

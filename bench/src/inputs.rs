@@ -1,12 +1,15 @@
 //! The files that peers read, where those are not ours: our writers write `text`, and nothing else that a peer reads.
 //!
-//! Only committed transactions of plain reads and writes of numbers can be written, or of appends and reads of lists.
+//! Only committed transactions of plain reads and writes of numbers can be written, or of appends and reads of lists, or of single
+//! operations on one register.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use isonomy_history::{Datum, History, Name, NamedEvent, Outcome, TxnId};
+
+use crate::sets::Kind;
 
 /// What a peer's command asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,10 +25,13 @@ pub(crate) enum Input {
     /// `{lists}`: `session txn A key value` and `session txn R key length elements` lines below their number, as
     /// VeriStrong reads lists.
     Lists,
+    /// `{edn}`: a log of Jepsen, of operations on one register.
+    Edn,
 }
 
 impl Input {
-    pub(crate) const ALL: [Input; 5] = [Input::Text, Input::Bincode, Input::Dbcop, Input::Viper, Input::Lists];
+    pub(crate) const ALL: [Input; 6] =
+        [Input::Text, Input::Bincode, Input::Dbcop, Input::Viper, Input::Lists, Input::Edn];
 
     /// Its place in a command, without braces; also the ending of its name.
     pub(crate) fn name(self) -> &'static str {
@@ -35,17 +41,22 @@ impl Input {
             Input::Dbcop => "dbcop",
             Input::Viper => "viper",
             Input::Lists => "lists",
+            Input::Edn => "edn",
         }
     }
 
-    /// Whether it holds histories of lists, rather than of plain values.
-    pub(crate) fn has_lists(self) -> bool {
-        self == Input::Lists
+    /// Which histories it holds.
+    pub(crate) fn kind(self) -> Kind {
+        match self {
+            Input::Text | Input::Bincode | Input::Dbcop | Input::Viper => Kind::Values,
+            Input::Lists => Kind::Lists,
+            Input::Edn => Kind::Register,
+        }
     }
 
     /// Whether it says how the transactions of different sessions followed each other.
     pub(crate) fn has_order(self) -> bool {
-        matches!(self, Input::Text | Input::Lists)
+        matches!(self, Input::Text | Input::Lists | Input::Edn)
     }
 
     /// Writes a history at a path, which is taken by nothing yet.
@@ -55,6 +66,7 @@ impl Input {
             Input::Text => unreachable!("text is always there"),
             Input::Bincode => write_bincode(history, create(path)?),
             Input::Lists => write_lists(history, create(path)?),
+            Input::Edn => write_edn(history, create(path)?),
             Input::Dbcop => {
                 fs::create_dir(path)?;
                 write_dbcop(history, create(&path.join("history.json"))?)
@@ -189,6 +201,41 @@ fn write_lists(history: &History, mut out: impl Write) -> io::Result<()> {
     out.flush()
 }
 
+/// What was asked and what was answered, as time went by; what happened at the same time overlaps.
+fn write_edn(history: &History, mut out: impl Write) -> io::Result<()> {
+    if history.key_count() > 1 {
+        return Err(cannot("more than one register"));
+    }
+    let mut moments = Vec::with_capacity(2 * history.transaction_count());
+    for &txn in history.transactions_as_given() {
+        let times = history.times(txn);
+        let (Some(start), Some(finish)) = (times.start, times.finish) else { return Err(cannot("unknown times")) };
+        moments.extend([(start, false, txn), (finish, true, txn)]);
+    }
+    moments.sort_by_key(|&(time, is_answer, _)| (time, is_answer));
+    for (_, is_answer, txn) in moments {
+        let events = committed(history, txn)?;
+        let [event] = &events[..] else { return Err(cannot("several operations at a time")) };
+        let (function, value, succeeded) = match *event {
+            NamedEvent::Read(_, found) if is_answer => ("read", edn(found)?, true),
+            NamedEvent::Read(..) => ("read", "nil".to_owned(), true),
+            NamedEvent::Write(_, new) | NamedEvent::Insert(_, new) => ("write", edn(new)?, true),
+            NamedEvent::CompareAndSet { expected, new, succeeded, .. } => {
+                ("cas", format!("[{} {}]", edn(expected)?, edn(new)?), succeeded)
+            }
+            _ => return Err(cannot("other events than those of registers")),
+        };
+        let kind = match (is_answer, succeeded) {
+            (false, _) => "invoke",
+            (true, true) => "ok",
+            (true, false) => "fail",
+        };
+        let process = number(history.session_name(history.session_of(txn)))?;
+        writeln!(out, "{{:process {process}, :type :{kind}, :f :{function}, :value {value}}}")?;
+    }
+    out.flush()
+}
+
 fn number(name: Name<'_>) -> io::Result<i64> {
     match name {
         Name::Int(number) if number >= 0 => Ok(number),
@@ -201,6 +248,14 @@ fn content(datum: Datum<'_>) -> io::Result<Option<i64>> {
         Datum::Initial => Ok(None),
         Datum::Int(number) if number > 0 => Ok(Some(number)),
         _ => Err(cannot("values that are no positive numbers")),
+    }
+}
+
+fn edn(datum: Datum<'_>) -> io::Result<String> {
+    match datum {
+        Datum::Initial => Ok("nil".to_owned()),
+        Datum::Int(number) => Ok(number.to_string()),
+        _ => Err(cannot("values that are no numbers")),
     }
 }
 
@@ -264,12 +319,38 @@ mod tests {
     }
 
     #[test]
+    fn registers_are_written_as_time_goes_by() {
+        let history = history(
+            "1: [insert(5,0)]@1..2 [cas(5,0,1)]@3..6\n2: [cas(5,1,2)]@4..5 [r(5,2)]@6..7\n3: [cas(5,9,3)!]@8..9\n",
+        );
+        let edn = written("edn", Input::Edn, &history);
+        assert_eq!(
+            fs::read_to_string(&edn).unwrap(),
+            "{:process 1, :type :invoke, :f :write, :value 0}\n\
+             {:process 1, :type :ok, :f :write, :value 0}\n\
+             {:process 1, :type :invoke, :f :cas, :value [0 1]}\n\
+             {:process 2, :type :invoke, :f :cas, :value [1 2]}\n\
+             {:process 2, :type :ok, :f :cas, :value [1 2]}\n\
+             {:process 2, :type :invoke, :f :read, :value nil}\n\
+             {:process 1, :type :ok, :f :cas, :value [0 1]}\n\
+             {:process 2, :type :ok, :f :read, :value 2}\n\
+             {:process 3, :type :invoke, :f :cas, :value [9 3]}\n\
+             {:process 3, :type :fail, :f :cas, :value [9 3]}\n"
+        );
+        fs::remove_file(edn).unwrap();
+    }
+
+    #[test]
     fn what_cannot_be_written_is_told() {
         for (text, input, what) in [
             ("1: [append(5,1)]", Input::Bincode, "other events"),
             ("1: [w(5,1)]", Input::Lists, "other events"),
             ("1: [w(x,1)]", Input::Bincode, "natural numbers"),
             ("1: [w(5,1)]!", Input::Bincode, "did not commit"),
+            ("1: [w(5,1)]", Input::Edn, "unknown times"),
+            ("1: [w(5,1)]@1..2 [w(6,1)]@3..4", Input::Edn, "more than one register"),
+            ("1: [r(5,_) w(5,1)]@1..2", Input::Edn, "several operations"),
+            ("1: [append(5,1)]@1..2", Input::Edn, "other events"),
         ] {
             let path = std::env::temp_dir().join(format!("isonomy-bench-{}-refused", std::process::id()));
             let error = input.write(&history(text), &path).unwrap_err();

@@ -1,12 +1,13 @@
 //! Whole runs of `isonomy` beside other checkers: how long, how much memory, and whether the verdicts agree.
 //!
 //! For each history and level, `isonomy check` runs on the text and on the binary file, and each peer of `bench/peers.conf` on the
-//! text file. A row of the table has the medians of several runs. Disagreement is loud, and a timeout is a row.
+//! file that it reads. A row of the table has the medians of several runs. Disagreement is loud, and a timeout is a row.
 
 mod arguments;
 mod compare;
 mod data;
 mod inputs;
+mod lightweight;
 mod machine;
 mod measure;
 mod peers;
@@ -71,8 +72,7 @@ fn run(arguments: &Arguments) -> Result<bool, Failure> {
         return Err("no history has such a name at these levels; --list shows them, also with --full".into());
     }
 
-    // The other studies are of ours alone.
-    let peers = if arguments.study == Study::Comparison { peers(arguments)? } else { Vec::new() };
+    let peers = if arguments.study.has_peers() { peers(arguments)? } else { Vec::new() };
     let isonomy = isonomy(arguments)?;
     let note = machine::note(&isonomy, &peers, arguments);
     let mut kept = if arguments.keep { Some(Kept::create(&arguments.results, &arguments.name())?) } else { None };
@@ -94,7 +94,7 @@ fn run(arguments: &Arguments) -> Result<bool, Failure> {
             let (rows, samples) = comparison.run(&data, &history, level)?;
             for row in rows {
                 good &= row.is_good();
-                if arguments.study == Study::Rejection && set.spec.plant.is_none() {
+                if arguments.study == Study::Rejection && set.plant().is_none() {
                     warn(&row);
                     accepted.push(row);
                     continue;

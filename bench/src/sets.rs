@@ -1,29 +1,49 @@
 //! The histories on which we compare, and what is known of them by construction.
 
 use std::fmt;
+use std::io;
 use std::str::FromStr;
 
 use clap::ValueEnum;
+use isonomy_history::Sink;
+use isonomy_history::formats::Format;
 use isonomy_workload::{Anomaly, HistorySpec, Preset, Shape, StoreLevel};
 
+use crate::lightweight::{Fault, Lightweight};
 use crate::verdict::Verdict;
 
 /// A level that is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Level(StoreLevel);
+pub(crate) enum Level {
+    /// One that a simulated store can have.
+    Store(StoreLevel),
+    /// That of single operations.
+    Linearizable,
+}
 
 impl Level {
-    const READ_COMMITTED: Level = Level(StoreLevel::ReadCommitted);
-    const READ_ATOMIC: Level = Level(StoreLevel::ReadAtomic);
-    const CAUSAL: Level = Level(StoreLevel::Causal);
-    const SNAPSHOT: Level = Level(StoreLevel::SnapshotIsolation);
-    const SERIALIZABLE: Level = Level(StoreLevel::Serializable);
+    const READ_COMMITTED: Level = Level::Store(StoreLevel::ReadCommitted);
+    const READ_ATOMIC: Level = Level::Store(StoreLevel::ReadAtomic);
+    const CAUSAL: Level = Level::Store(StoreLevel::Causal);
+    const SNAPSHOT: Level = Level::Store(StoreLevel::SnapshotIsolation);
+    const SERIALIZABLE: Level = Level::Store(StoreLevel::Serializable);
+    const STRICT: Level = Level::Store(StoreLevel::StrictSerializable);
 
-    pub(crate) const ALL: [Level; 5] =
-        [Level::READ_COMMITTED, Level::READ_ATOMIC, Level::CAUSAL, Level::SNAPSHOT, Level::SERIALIZABLE];
+    pub(crate) const ALL: [Level; 7] = [
+        Level::READ_COMMITTED,
+        Level::READ_ATOMIC,
+        Level::CAUSAL,
+        Level::SNAPSHOT,
+        Level::SERIALIZABLE,
+        Level::STRICT,
+        Level::Linearizable,
+    ];
 
     pub(crate) fn name(self) -> &'static str {
-        self.0.name()
+        match self {
+            Level::Store(level) => level.name(),
+            Level::Linearizable => "linearizable",
+        }
     }
 }
 
@@ -37,7 +57,10 @@ impl FromStr for Level {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        let level = name.parse().ok().map(Level).filter(|level| Level::ALL.contains(level));
+        let level = match name {
+            "linearizable" | "lin" => Some(Level::Linearizable),
+            _ => name.parse().ok().map(Level::Store).filter(|level| Level::ALL.contains(level)),
+        };
         level.ok_or_else(|| format!("unknown level `{name}`; compared are {}", Level::ALL.map(Level::name).join(", ")))
     }
 }
@@ -51,6 +74,75 @@ pub(crate) enum Study {
     Rejection,
     /// How time grows with contention at snapshot isolation: keys, reads, sessions; ours alone.
     Contention,
+    /// How we and the peers do on compare-and-sets of one register, at linearizability.
+    Lightweight,
+    /// How we do on mini-transactions, beside ourselves with the shortcuts left out.
+    Mini,
+}
+
+impl Study {
+    /// Whether peers take part.
+    pub(crate) fn has_peers(self) -> bool {
+        matches!(self, Study::Comparison | Study::Lightweight)
+    }
+}
+
+/// What the keys of a history hold. Most peers read only one of these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Plain values, read and written.
+    Values,
+    /// Lists, read and appended to.
+    Lists,
+    /// One register; transactions are single operations, with times.
+    Register,
+}
+
+/// Ourselves in another way, to see what the usual one is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Variant {
+    pub(crate) name: &'static str,
+    pub(crate) options: &'static [&'static str],
+    /// The most transactions for which time and memory suffice.
+    most: u64,
+}
+
+/// For mini-transactions: the search, the general engine, and the latter without the inference by which their order of versions
+/// is known, so that it needs a constraint for each two writers of a key.
+const VARIANTS: [Variant; 3] = [
+    Variant { name: "frontier", options: &["--engine", "frontier"], most: 1_000_000 },
+    Variant { name: "no-guess", options: &["--no-guess"], most: 1_000_000 },
+    Variant { name: "no-inference", options: &["--no-guess", "--no-rmw-inference"], most: 10_000 },
+];
+
+/// What a history is made from.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Origin {
+    /// A simulated store.
+    Store(HistorySpec),
+    /// A register.
+    Register(Lightweight),
+}
+
+impl Origin {
+    /// Makes the history; how many transactions and events it has.
+    pub(crate) fn generate(&self, sink: &mut dyn Sink) -> io::Result<(u64, u64)> {
+        match self {
+            Origin::Store(spec) => {
+                let summary = spec.generate(sink).map_err(io::Error::other)?;
+                Ok((summary.records, summary.events))
+            }
+            Origin::Register(spec) => spec.generate(sink).map(|made| (made, made)),
+        }
+    }
+
+    /// What it is of, for comparison with what was made before.
+    pub(crate) fn identity(&self) -> String {
+        match self {
+            Origin::Store(spec) => format!("{spec:?}"),
+            Origin::Register(spec) => format!("{spec:?}"),
+        }
+    }
 }
 
 /// When a history is part of a run.
@@ -80,7 +172,7 @@ pub(crate) struct Set {
     pub(crate) about: &'static str,
     pub(crate) study: Study,
     pub(crate) size: Size,
-    pub(crate) spec: HistorySpec,
+    pub(crate) origin: Origin,
     pub(crate) order: Order,
     /// At which levels it is of interest.
     pub(crate) levels: &'static [Level],
@@ -94,6 +186,8 @@ pub(crate) struct Set {
 const WEAK: &[Level] = &[Level::READ_COMMITTED, Level::READ_ATOMIC, Level::CAUSAL];
 const SNAPSHOT: &[Level] = &[Level::SNAPSHOT];
 const SERIALIZABLE: &[Level] = &[Level::SERIALIZABLE];
+const STRICT: &[Level] = &[Level::STRICT];
+const LINEARIZABLE: &[Level] = &[Level::Linearizable];
 
 /// The workloads of the comparison.
 const WORKLOADS: [(Preset, &str); 4] = [
@@ -110,6 +204,8 @@ impl Set {
         sets.extend(strong());
         sets.extend(planted());
         sets.extend(contention());
+        sets.extend(lightweight());
+        sets.extend(mini());
         sets
     }
 
@@ -118,27 +214,63 @@ impl Set {
         Set::all().into_iter().find(|set| set.name == name)
     }
 
-    /// Whether keys hold lists.
-    pub(crate) fn has_lists(&self) -> bool {
-        self.spec.workload.shape.has_lists()
+    /// What keys hold.
+    pub(crate) fn kind(&self) -> Kind {
+        match &self.origin {
+            Origin::Store(spec) if spec.workload.shape.has_lists() => Kind::Lists,
+            Origin::Store(_) => Kind::Values,
+            Origin::Register(_) => Kind::Register,
+        }
+    }
+
+    /// The format of its file for people, if it has one: the largest histories have not.
+    pub(crate) fn text_format(&self) -> Option<Format> {
+        match self.kind() {
+            _ if self.study == Study::Mini => None,
+            Kind::Values => Some(Format::Text),
+            Kind::Lists | Kind::Register => Some(Format::Jsonl),
+        }
+    }
+
+    /// In which other ways we check it ourselves.
+    pub(crate) fn variants(&self) -> impl Iterator<Item = Variant> {
+        let transactions = match &self.origin {
+            Origin::Store(spec) if self.study == Study::Mini => spec.transactions,
+            _ => u64::MAX,
+        };
+        VARIANTS.into_iter().filter(move |variant| transactions <= variant.most)
+    }
+
+    /// The anomaly that is planted in it.
+    pub(crate) fn plant(&self) -> Option<Anomaly> {
+        match &self.origin {
+            Origin::Store(spec) => spec.plant,
+            Origin::Register(_) => None,
+        }
     }
 
     /// Whether another history is the same but for a planted anomaly.
     pub(crate) fn is_like(&self, other: &Set) -> bool {
-        let plant = self.spec.plant;
-        self.order == other.order && self.spec == HistorySpec { plant, ..other.spec.clone() }
+        let (Origin::Store(spec), Origin::Store(others)) = (&self.origin, &other.origin) else { return false };
+        self.order == other.order && *spec == HistorySpec { plant: spec.plant, ..others.clone() }
     }
 
     /// What the verdict must be, if that is known by construction.
     pub(crate) fn expected(&self, level: Level) -> Option<Verdict> {
         let strength = |level| StoreLevel::ALL.iter().position(|&l| l == level);
-        if self.spec.plant.is_some_and(|anomaly| anomaly.rules_out(level.0)) {
-            Some(Verdict::Violated)
-        } else if strength(level.0) <= strength(self.spec.level) {
-            // The levels that are compared are a chain, and each store here gives its level and those before.
-            Some(Verdict::Holds)
-        } else {
-            None
+        match (&self.origin, level) {
+            (Origin::Store(spec), Level::Store(level)) => {
+                if spec.plant.is_some_and(|anomaly| anomaly.rules_out(level)) {
+                    Some(Verdict::Violated)
+                } else {
+                    // The levels that are compared are a chain, and each store here gives its level and those before.
+                    (strength(level) <= strength(spec.level)).then_some(Verdict::Holds)
+                }
+            }
+            (Origin::Register(spec), Level::Linearizable) => {
+                Some(if spec.fault.is_some() { Verdict::Violated } else { Verdict::Holds })
+            }
+            _ => None,
         }
     }
 
@@ -150,7 +282,7 @@ impl Set {
             study: Study::Comparison,
             size,
             family: format!("{preset}{suffix}"),
-            spec,
+            origin: Origin::Store(spec),
             order: Order::Recorded,
             levels: WEAK,
             point: None,
@@ -334,6 +466,87 @@ fn contention() -> Vec<Set> {
     sets
 }
 
+/// As in MTC's Figure 9: how many ask at a time, how many transactions there are; and histories that are not linearizable.
+fn lightweight() -> Vec<Set> {
+    use Size::{Default, Full, Smoke};
+
+    let mut sets = Vec::new();
+    let mut add = |size, transactions, sessions, concurrent, fault| {
+        let suffix = match fault {
+            None => String::new(),
+            Some(Fault::Missing { batch }) => format!("-missing-{batch}"),
+            Some(Fault::Late { batch }) => format!("-late-{batch}"),
+        };
+        let family = format!("lwt-s{}-c{}{suffix}", thousands(sessions), thousands(concurrent));
+        sets.push(Set {
+            name: family.replacen("lwt", &format!("lwt-{}", thousands(transactions)), 1),
+            about: "compare-and-sets of one register: sessions, how many ask at a time, and what is wrong in which batch",
+            study: Study::Lightweight,
+            size,
+            origin: Origin::Register(Lightweight { sessions, concurrent, transactions, fault }),
+            order: Order::Recorded,
+            levels: LINEARIZABLE,
+            family,
+            point: None,
+        });
+    };
+    for fault in [None, Some(Fault::Missing { batch: 1 }), Some(Fault::Late { batch: 0 })] {
+        add(Smoke, 500, 200, 100, fault);
+    }
+    for concurrent in (2_000..=20_000).step_by(2_000) {
+        let size = if [2_000, 10_000, 20_000].contains(&concurrent) { Default } else { Full };
+        add(size, 20_000, concurrent, concurrent, None);
+    }
+    for (size, transactions) in [2_000, 10_000, 20_000].map(|n| (Default, n)).into_iter().chain([
+        (Full, 100_000),
+        (Full, 1_000_000),
+        (Full, 10_000_000),
+    ]) {
+        add(size, transactions, 2_000, 1_000, None);
+    }
+    for batch in 0..5 {
+        let size = if [0, 3].contains(&batch) { Default } else { Full };
+        add(size, 40_000, 20_000, 8_000, Some(Fault::Missing { batch }));
+        if batch < 4 {
+            add(size, 40_000, 20_000, 8_000, Some(Fault::Late { batch }));
+        }
+    }
+    sets
+}
+
+/// Mini-transactions session by session, so that their order is not given away; strict serializability needs times, which tell some.
+fn mini() -> Vec<Set> {
+    use Size::{Default, Full, Smoke};
+
+    let mut sets = Vec::new();
+    for (preset, about) in [
+        (Preset::Mini, "mini-transactions of all shapes, 1,000 uniform keys"),
+        (Preset::D, "mini-transactions, 1,000 zipfian keys"),
+    ] {
+        for (size, transactions) in [
+            (Smoke, 500),
+            (Default, 10_000),
+            (Default, 50_000),
+            (Default, 100_000),
+            (Full, 1_000_000),
+            (Full, 10_000_000),
+        ] {
+            for (suffix, level, levels) in [
+                ("-si", StoreLevel::SnapshotIsolation, SNAPSHOT),
+                ("-ser", StoreLevel::Serializable, SERIALIZABLE),
+                ("-sser", StoreLevel::StrictSerializable, STRICT),
+            ] {
+                let spec = HistorySpec { level, ..sized(preset, transactions) };
+                let set = Set::of(preset, suffix, size, about, spec).at(levels).by_session();
+                // Workload d has such histories for the comparison, too.
+                let name = if preset == Preset::D { format!("mini-{}", set.name) } else { set.name };
+                sets.push(Set { name, study: Study::Mini, ..set });
+            }
+        }
+    }
+    sets
+}
+
 /// `10k`, `1M`.
 fn thousands(number: u64) -> String {
     match number {
@@ -355,9 +568,14 @@ mod tests {
         let sets = Set::all();
         let names: BTreeSet<&str> = sets.iter().map(|set| set.name.as_str()).collect();
         assert_eq!(names.len(), sets.len());
-        assert_eq!(Set::named("a-100k-s100").map(|set| set.spec.sessions), Some(100));
+        let sessions = |set: Set| match set.origin {
+            Origin::Store(spec) => u64::from(spec.sessions),
+            Origin::Register(spec) => spec.sessions,
+        };
+        assert_eq!(Set::named("a-100k-s100").map(sessions), Some(100));
+        assert_eq!(Set::named("lwt-10k-s2k-c1k").map(sessions), Some(2_000));
         assert_eq!(Set::named("a-10k-ser-by-session").map(|set| set.order), Some(Order::BySession));
-        assert!(Set::named("list-append-6.5k").is_some_and(|set| set.has_lists()));
+        assert_eq!(Set::named("list-append-6.5k").map(|set| set.kind()), Some(Kind::Lists));
         assert!(Set::named("a-3").is_none());
     }
 
@@ -365,14 +583,17 @@ mod tests {
     fn verdicts_are_known_where_construction_says_so() {
         let expected = |name| Level::ALL.map(|level| Set::named(name).unwrap().expected(level));
         let (holds, violated) = (Some(Verdict::Holds), Some(Verdict::Violated));
-        assert_eq!(expected("a-10k"), [holds, holds, holds, holds, None]);
-        assert_eq!(expected("a-10k-ser"), [holds; 5]);
-        assert_eq!(expected("a-500-causal"), [holds, holds, holds, None, None]);
-        assert_eq!(expected("a-500-ra"), [holds, holds, None, None, None]);
-        assert_eq!(expected("a-500-rc"), [holds, None, None, None, None]);
-        assert_eq!(expected("a-500-planted"), [holds, holds, violated, violated, violated]);
+        assert_eq!(expected("a-10k"), [holds, holds, holds, holds, None, None, None]);
+        assert_eq!(expected("a-10k-ser")[..5], [holds; 5]);
+        assert_eq!(expected("a-500-causal")[..5], [holds, holds, holds, None, None]);
+        assert_eq!(expected("a-500-ra")[..5], [holds, holds, None, None, None]);
+        assert_eq!(expected("a-500-rc")[..5], [holds, None, None, None, None]);
+        assert_eq!(expected("a-500-planted")[..5], [holds, holds, violated, violated, violated]);
         assert_eq!(expected("blindw-rw-2k-g-sib")[3], violated);
-        assert_eq!(expected("a-1k-ser-write-skew")[3..], [holds, violated]);
+        assert_eq!(expected("a-1k-ser-write-skew")[3..5], [holds, violated]);
+        assert_eq!(expected("mini-10k-sser-by-session"), [holds, holds, holds, holds, holds, holds, None]);
+        assert_eq!(expected("lwt-20k-s2k-c2k"), [None, None, None, None, None, None, holds]);
+        assert_eq!(expected("lwt-40k-s20k-c8k-late-3")[6], violated);
     }
 
     #[test]
@@ -388,6 +609,15 @@ mod tests {
     fn levels_have_short_names() {
         assert_eq!("si".parse(), Ok(Level::SNAPSHOT));
         assert_eq!("serializable".parse(), Ok(Level::SERIALIZABLE));
-        assert!("strict-serializable".parse::<Level>().is_err());
+        assert_eq!("lin".parse(), Ok(Level::Linearizable));
+        assert!("prefix".parse::<Level>().is_err());
+    }
+
+    #[test]
+    fn we_are_beside_ourselves_where_that_is_feasible() {
+        let variants = |name| Set::named(name).unwrap().variants().map(|variant| variant.name).collect::<Vec<_>>();
+        assert_eq!(variants("mini-10k-si-by-session"), ["frontier", "no-guess", "no-inference"]);
+        assert_eq!(variants("mini-d-1M-ser-by-session"), ["frontier", "no-guess"]);
+        assert!(variants("mini-10M-sser-by-session").is_empty() && variants("d-10k-si").is_empty());
     }
 }

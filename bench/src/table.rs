@@ -10,9 +10,10 @@ use crate::verdict::{Outcome, Verdict};
 /// What the columns mean, and the first two lines.
 pub(crate) fn heading(study: Study) -> String {
     let (legend, columns): (&str, &[&str]) = match study {
-        Study::Comparison => (COMPARISON, &COMPARISON_COLUMNS),
+        Study::Comparison | Study::Lightweight => (COMPARISON, &COMPARISON_COLUMNS),
         Study::Rejection => (REJECTION, &REJECTION_COLUMNS),
         Study::Contention => (CONTENTION, &CONTENTION_COLUMNS),
+        Study::Mini => (MINI, &MINI_COLUMNS),
     };
     let rule = columns.iter().map(|column| if WORDS.contains(column) { "---" } else { "---:" });
     format!("{legend}| {} |\n| {} |\n", columns.join(" | "), rule.collect::<Vec<_>>().join(" | "))
@@ -22,7 +23,7 @@ const COMPARISON: &str = "\
 Cells are `CPU seconds / peak MiB`, medians; CPU is user and system time of the whole process, reading the file included.
 Ratios are the peer's number over ours, so above 1 we take less: `ratio text` and `memory ratio` for the same text file,
 `ratio binary` for our binary file. `>` where the peer was stopped. `yes`: text, binary, the peer, and what is known by
-construction agree; `alone`: the same, without a verdict of a peer. Text of histories of lists is `jsonl`. In histories
+construction agree; `alone`: the same, without a verdict of a peer. Text of histories of lists and registers is `jsonl`. In histories
 `by-session` the order between sessions is lost; peers whose input never has it are measured once for both orders.
 
 ";
@@ -60,13 +61,35 @@ file, reading it included. `check` is the wall time of checking alone, and `stag
 const CONTENTION_COLUMNS: [&str; 8] =
     ["parameter", "value", "transactions", "level", "ours binary", "check", "stages", "agree"];
 
+const MINI: &str = "\
+Cells are `CPU seconds / peak MiB`, medians, of `isonomy` on the binary file, reading it included; `check` is the wall time of
+checking alone. `variant` is ourselves in another way: `frontier` is `--engine frontier`, `no-guess` is `--no-guess`, and `no-inference`
+is that with `--no-rmw-inference`, which makes a constraint for each two writers of a key. Ratios are the variant's number over the usual
+one, of CPU time, of checking alone, and of memory. `agree` is as in comparisons: both ways, and what is known by construction.
+
+";
+
+const MINI_COLUMNS: [&str; 11] = [
+    "input",
+    "transactions",
+    "events",
+    "level",
+    "ours binary",
+    "check",
+    "variant",
+    "ratio",
+    "ratio check",
+    "memory ratio",
+    "agree",
+];
+
 /// Columns of words rather than numbers.
-const WORDS: [&str; 7] = ["input", "level", "peer", "agree", "order", "parameter", "stages"];
+const WORDS: [&str; 8] = ["input", "level", "peer", "variant", "agree", "order", "parameter", "stages"];
 
-/// What became of a peer, and its name.
-pub(crate) type PeerResult = (String, Summary);
+/// What became of a peer or variant, and its name.
+pub(crate) type RivalResult = (String, Summary);
 
-/// A history at a level, beside at most one peer.
+/// A history at a level, beside at most one rival: a peer, or a variant of ours.
 #[derive(Debug)]
 pub(crate) struct Row {
     pub(crate) set: Set,
@@ -77,31 +100,35 @@ pub(crate) struct Row {
     pub(crate) expected: Option<Verdict>,
     /// The CPU time that each run may take.
     pub(crate) limit: Duration,
-    pub(crate) text: Summary,
+    /// Of our run on the text file, if there is one.
+    pub(crate) text: Option<Summary>,
     pub(crate) binary: Summary,
-    pub(crate) peer: Option<PeerResult>,
+    pub(crate) rival: Option<RivalResult>,
 }
 
 impl Row {
-    /// Whether no verdicts differ and ours are there, or late. A peer may fail.
+    /// Whether no verdicts differ and ours are there, or late. A rival may fail.
     pub(crate) fn is_good(&self) -> bool {
         !self.is_split() && !self.is_ours_failed()
     }
 
-    /// What is wrong, for whoever watches; also where only the peer failed.
+    /// What is wrong, for whoever watches; also where only the rival failed.
     pub(crate) fn trouble(&self) -> Option<String> {
         if self.is_split() || self.is_ours_failed() {
             return Some(self.agreement());
         }
-        match &self.peer {
+        match &self.rival {
             Some((name, Summary { outcome: Outcome::Failed(why), .. })) => Some(format!("{name} failed: {why}")),
             _ => None,
         }
     }
 
+    fn ours(&self) -> impl Iterator<Item = (&str, &Summary)> {
+        self.text.iter().map(|text| ("text", text)).chain([("binary", &self.binary)])
+    }
+
     fn tools(&self) -> impl Iterator<Item = (&str, &Summary)> {
-        let peer = self.peer.iter().map(|(name, summary)| (name.as_str(), summary));
-        [("text", &self.text), ("binary", &self.binary)].into_iter().chain(peer)
+        self.ours().chain(self.rival.iter().map(|(name, summary)| (name.as_str(), summary)))
     }
 
     /// Whether two verdicts differ, of whomever, in whichever run.
@@ -112,7 +139,7 @@ impl Row {
     }
 
     fn is_ours_failed(&self) -> bool {
-        [&self.text, &self.binary].iter().any(|summary| matches!(summary.outcome, Outcome::Failed(_)))
+        self.ours().any(|(_, summary)| matches!(summary.outcome, Outcome::Failed(_)))
     }
 
     fn agreement(&self) -> String {
@@ -127,14 +154,14 @@ impl Row {
             return format!("**NO: {}**", said.join(", "));
         }
         if self.is_ours_failed() {
-            let failed = self.tools().take(2).find_map(|(name, summary)| match &summary.outcome {
+            let failed = self.ours().find_map(|(name, summary)| match &summary.outcome {
                 Outcome::Failed(why) => Some(format!("**NO VERDICT: {name}, {why}**")),
                 _ => None,
             });
             return failed.expect("one of ours failed");
         }
-        let ours = self.text.verdicts.first().or(self.binary.verdicts.first());
-        let theirs = self.peer.as_ref().and_then(|(_, summary)| summary.verdicts.first());
+        let ours = self.ours().find_map(|(_, summary)| summary.verdicts.first());
+        let theirs = self.rival.as_ref().and_then(|(_, summary)| summary.verdicts.first());
         match (ours, theirs) {
             (Some(verdict), Some(_)) => format!("yes: {verdict}"),
             (Some(verdict), None) => format!("alone: {verdict}"),
@@ -153,9 +180,9 @@ impl Row {
         }
     }
 
-    /// The peer's number over ours; a bound if the peer was stopped.
-    fn ratio(&self, ours: &Summary, number: impl Fn(&Summary) -> f64) -> String {
-        let Some((_, theirs)) = &self.peer else { return "–".to_owned() };
+    /// The rival's number over ours; a bound if the rival was stopped.
+    fn ratio(&self, ours: Option<&Summary>, number: impl Fn(&Summary) -> f64) -> String {
+        let (Some(ours), Some((_, theirs))) = (ours, &self.rival) else { return "–".to_owned() };
         let stopped = match (&ours.outcome, &theirs.outcome) {
             (Outcome::Decided(_), Outcome::Decided(_)) => "",
             (Outcome::Decided(_), Outcome::TimedOut) => ">",
@@ -168,9 +195,10 @@ impl Row {
     /// The line of a study; that of rejection needs the history without the anomaly.
     pub(crate) fn line(&self, study: Study, accepted: Option<&Row>) -> String {
         let cells = match study {
-            Study::Comparison => return self.to_string(),
+            Study::Comparison | Study::Lightweight => return self.to_string(),
             Study::Rejection => self.rejection(accepted),
             Study::Contention => self.contention(),
+            Study::Mini => self.mini(),
         };
         line(cells)
     }
@@ -212,12 +240,43 @@ impl Row {
         ]
     }
 
+    fn mini(&self) -> Vec<String> {
+        let binary = Some(&self.binary);
+        vec![
+            self.set.name.clone(),
+            self.transactions.to_string(),
+            self.events.to_string(),
+            self.level.to_owned(),
+            self.cell(&self.binary),
+            checking(&self.binary).map_or_else(|| "–".to_owned(), |time| format!("{time:.3}")),
+            self.rival(),
+            self.ratio(binary, cpu),
+            // Who was stopped did not say how long checking took.
+            self.ratio(binary, |summary| checking(summary).unwrap_or(f64::NAN)),
+            self.ratio(binary, memory),
+            self.agreement(),
+        ]
+    }
+
+    fn rival(&self) -> String {
+        let cell = self.rival.as_ref().map(|(name, summary)| format!("{name} {}", self.cell(summary)));
+        cell.unwrap_or_else(|| "–".to_owned())
+    }
+
     fn order(&self) -> &'static str {
         match self.set.order {
             Order::Recorded => "recorded",
             Order::BySession => "by session",
         }
     }
+}
+
+fn cpu(summary: &Summary) -> f64 {
+    summary.cpu.as_secs_f64()
+}
+
+fn memory(summary: &Summary) -> f64 {
+    summary.peak_memory as f64
 }
 
 /// The seconds that checking took, as `isonomy` says.
@@ -233,20 +292,18 @@ fn line(cells: Vec<String>) -> String {
 
 impl fmt::Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let cpu = |summary: &Summary| summary.cpu.as_secs_f64();
-        let memory = |summary: &Summary| summary.peak_memory as f64;
-        let peer = self.peer.as_ref().map(|(name, summary)| format!("{name} {}", self.cell(summary)));
+        let text = self.text.as_ref();
         f.write_str(&line(vec![
             self.set.name.clone(),
             self.transactions.to_string(),
             self.events.to_string(),
             self.level.to_owned(),
-            self.cell(&self.text),
+            text.map_or_else(|| "–".to_owned(), |text| self.cell(text)),
             self.cell(&self.binary),
-            peer.unwrap_or_else(|| "–".to_owned()),
-            self.ratio(&self.text, cpu),
-            self.ratio(&self.binary, cpu),
-            self.ratio(&self.text, memory),
+            self.rival(),
+            self.ratio(text, cpu),
+            self.ratio(Some(&self.binary), cpu),
+            self.ratio(text, memory),
             self.agreement(),
         ]))
     }
@@ -285,7 +342,7 @@ mod tests {
         }
     }
 
-    fn row(text: Outcome, binary: Outcome, peer: Option<Outcome>) -> Row {
+    fn row(text: Outcome, binary: Outcome, rival: Option<Outcome>) -> Row {
         Row {
             set: Set::named("a-10k").unwrap(),
             transactions: 10_000,
@@ -293,9 +350,9 @@ mod tests {
             level: "causal",
             expected: None,
             limit: Duration::from_secs(180),
-            text: summary(text, 40, 10),
+            text: Some(summary(text, 40, 10)),
             binary: summary(binary, 20, 8),
-            peer: peer.map(|outcome| ("other".to_owned(), summary(outcome, 2_000, 105))),
+            rival: rival.map(|outcome| ("other".to_owned(), summary(outcome, 2_000, 105))),
         }
     }
 
@@ -326,8 +383,17 @@ mod tests {
             point.line(Study::Contention, None),
             "| keys | 100 | 10000 | causal | 0.020 / 8.00 | 0.010 | guess 0.009 | alone: holds |"
         );
-        for (study, row) in [(Study::Comparison, &accepted), (Study::Rejection, &rejected), (Study::Contention, &point)]
-        {
+        let variant = Row { text: None, ..row(HOLDS, HOLDS, Some(HOLDS)) };
+        assert_eq!(
+            variant.line(Study::Mini, None),
+            "| a-10k | 10000 | 150000 | causal | 0.020 / 8.00 | 0.010 | other 2.00 / 105 | 100 | 1.00 | 13.1 | yes: holds |"
+        );
+        for (study, row) in [
+            (Study::Comparison, &accepted),
+            (Study::Rejection, &rejected),
+            (Study::Contention, &point),
+            (Study::Mini, &variant),
+        ] {
             let heading = heading(study);
             let [.., names, rule] = heading.lines().collect::<Vec<_>>()[..] else { panic!("{heading}") };
             for line in [rule, &row.line(study, Some(&accepted))] {
@@ -359,7 +425,7 @@ mod tests {
         let unexpected = Row { expected: Some(Verdict::Violated), ..row(HOLDS, HOLDS, None) };
         assert!(!unexpected.is_good() && unexpected.trouble().unwrap().contains("expected violated, text holds"));
         let mut fickle = row(HOLDS, HOLDS, Some(HOLDS));
-        fickle.text.verdicts = vec![Verdict::Holds, Verdict::Violated];
+        fickle.text.as_mut().unwrap().verdicts = vec![Verdict::Holds, Verdict::Violated];
         assert!(!fickle.is_good() && fickle.to_string().contains("text holds then violated"), "{fickle}");
     }
 

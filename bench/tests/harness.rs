@@ -253,6 +253,59 @@ fn peers_get_the_input_that_they_ask_for() {
 }
 
 #[test]
+fn lightweight_transactions_are_compared_at_linearizability() {
+    let place = Place::new("lightweight");
+    // Who reads the log knows as many operations as were asked and answered.
+    let script = place.script(
+        "peer",
+        "[ $(grep -c ':type :invoke' $1) = $(grep -c ':type :ok, :f :[cw]' $1) ] || exit 2\n\
+         case $1 in *missing*|*late*) echo bad; exit 1;; *) echo good;; esac",
+    );
+    let line = format!(
+        "other | linearizable | \"good\" | \"bad\" | {0} {{edn}}\nplain | linearizable | exit 0 | exit 1 | {0} {{file}}\n",
+        script.display()
+    );
+    fs::write(place.0.join("peers.conf"), line).unwrap();
+    let (output, table) = place.bench_at("lin", &["--study", "lightweight", "--peers", "peers.conf"]);
+    assert_eq!(code(&output), 0, "{table}{}", complaints(&output));
+    // Each beside the one peer that reads registers.
+    assert_eq!(table.lines().filter(|line| line.starts_with("| lwt-")).count(), 3, "{table}");
+    assert!(row(&table, "lwt-500-s200-c100", "linearizable").starts_with("| lwt-500-s200-c100 | 501 | 501 |"));
+    for (name, end) in [("", "holds"), ("-missing-1", "violated"), ("-late-0", "violated")] {
+        let row = row(&table, &format!("lwt-500-s200-c100{name}"), "linearizable");
+        assert!(row.contains("| other ") && row.ends_with(&format!("| yes: {end} |")), "{table}");
+    }
+    let log = fs::read_to_string(place.0.join("data/lwt-500-s200-c100-missing-1.edn")).unwrap();
+    assert_eq!(log.lines().count(), 1000);
+    assert!(log.starts_with("{:process 1, :type :invoke, :f :write, :value 0}\n"), "{log}");
+}
+
+#[test]
+fn mini_transactions_are_checked_in_several_ways() {
+    let place = Place::new("mini");
+    let (output, table) = place.bench_at("si,ser,sser", &["--study", "mini", "--keep"]);
+    assert_eq!(code(&output), 0, "{table}{}", complaints(&output));
+    // Two workloads at three levels, beside three variants.
+    assert_eq!(table.lines().filter(|line| line.starts_with("| mini-")).count(), 2 * 3 * 3, "{table}");
+    assert_eq!(table.lines().filter(|line| line.ends_with("| yes: holds |")).count(), 2 * 3 * 3, "{table}");
+    let strict = row(&table, "mini-d-500-sser-by-session", "strict-serializable");
+    assert!(strict.contains("| frontier "), "{table}");
+    let directory = fs::read_dir(place.0.join("results")).unwrap().next().unwrap().unwrap().path();
+    let samples = fs::read_to_string(directory.join("mini.jsonl")).unwrap();
+    assert!(samples.contains("\"tool\":\"no-inference\",\"format\":\"binary\""), "{samples}");
+    assert!(!samples.contains("\"format\":\"text\""), "{samples}");
+    assert!(!place.0.join("data/mini-500-si-by-session.txt").exists());
+
+    // A variant that fails is a row, and is not asked again; the verdict is ours.
+    let script = format!("case $5 in --engine) exit 7;; esac; exec {} \"$@\"", checker().display());
+    let script = place.script("isonomy", &script);
+    let only = ["--study", "mini", "--only", "mini-500-ser", "--isonomy", script.to_str().unwrap()];
+    let (output, table) = place.bench_at("ser", &only);
+    assert_eq!(code(&output), 0, "{table}");
+    assert!(table.contains("| frontier failed after ") && table.contains("| alone: holds |"), "{table}");
+}
+
+#[test]
 fn a_peer_is_not_asked_for_what_it_did_not_manage() {
     let place = Place::new("defeat");
     let script = "echo run >> runs; exit 7";
