@@ -15,7 +15,8 @@ pub(crate) fn render(drawing: &Drawing) -> String {
     );
     text += "  node [shape=box, style=rounded, fontname=\"monospace\", fontsize=11];\n";
     text += "  edge [fontname=\"monospace\", fontsize=10];\n";
-    for (number, panel) in drawing.panels.iter().enumerate() {
+    // From left to right, Graphviz stacks clusters from the bottom up.
+    for (number, panel) in drawing.panels.iter().enumerate().rev() {
         self::panel(&mut text, panel, number);
     }
     text += "}\n";

@@ -193,7 +193,10 @@ impl<'h> Draft<'h> {
                 ends: arrow.ends,
             }
         });
-        Panel { caption, lanes, arrows: arrows.collect(), boxes }
+        let moments =
+            || boxes.iter().filter_map(|b| b.times).flat_map(|(start, finish)| [Some(start), finish]).flatten();
+        let clock = moments().min().zip(moments().max());
+        Panel { caption, lanes, arrows: arrows.collect(), clock, boxes }
     }
 
     fn transaction(&self, party: Party, lane: usize, shown: &[EventId], with_events: bool) -> Transaction {

@@ -78,24 +78,19 @@ type Supposed = (Key, TxnId, TxnId);
 
 fn refuted(history: &History, cases: &[Case]) -> Vec<Panel> {
     let leaves = leaves(cases);
+    let drawn = if leaves.len() > MOST_CASES { 1 } else { leaves.len() };
     let mut known = Draft::new(history);
-    for case in cases {
-        match case {
-            Case::Split { key, first, second, .. } => {
-                for txn in [*first, *second] {
-                    known.party(Some(txn));
-                    events::last_write(history, txn, *key).into_iter().for_each(|event| known.event(event));
-                }
-            }
-            Case::Closed(edges) => edges.iter().for_each(|edge| fact(history, &mut known, edge)),
-        }
+    for edge in leaves.iter().take(drawn).flat_map(|(_, edges)| *edges) {
+        fact(history, &mut known, edge);
     }
     let mut panels = vec![known.finish(Some("What is known".into()), true)];
-    let drawn = if leaves.len() > MOST_CASES { 1 } else { leaves.len() };
+    let span = panels[0].clock;
     for (number, (supposed, edges)) in leaves.iter().enumerate().take(drawn) {
         let mut draft = Draft::new(history);
         edges.iter().for_each(|edge| draft.edge(edge, Role::Main));
-        panels.push(draft.finish(Some(caption(history, number + 1, leaves.len(), supposed)), false));
+        let caption = caption(history, number + 1, leaves.len(), supposed);
+        // All panels tell times from the same moment on.
+        panels.push(Panel { clock: span, ..draft.finish(Some(caption), false) });
     }
     panels
 }
@@ -103,7 +98,12 @@ fn refuted(history: &History, cases: &[Case]) -> Vec<Panel> {
 /// Adds what an edge says that holds in every case.
 fn fact(history: &History, known: &mut Draft<'_>, edge: &Edge) {
     match edge.why {
-        Why::Assumed(_) => {}
+        Why::Assumed(key) => {
+            for txn in [edge.from, edge.to].into_iter().flatten() {
+                known.party(Some(txn));
+                events::last_write(history, txn, key).into_iter().for_each(|event| known.event(event));
+            }
+        }
         Why::AntiDependency { key, over } => {
             // What was missed depends on the case; what was read instead does not.
             known.read(over, edge.from, key, Role::Reason);
@@ -143,15 +143,15 @@ fn leaves(cases: &[Case]) -> Vec<(Vec<Supposed>, &[Edge])> {
 }
 
 fn caption(history: &History, number: usize, total: usize, supposed: &[Supposed]) -> String {
+    // Most proofs speak of one key, which is then said once.
+    let shared = supposed.first().map(|first| first.0).filter(|&key| supposed.iter().all(|other| other.0 == key));
     let one = |&(key, first, second): &Supposed| {
         let [first, second] = [first, second].map(|txn| draft::name(history, txn));
-        format!("{first} before {second} on {}", draft::key(history, key))
+        let order = format!("{first} before {second}");
+        if shared.is_some() { order } else { format!("{order} on {}", draft::key(history, key)) }
     };
-    let supposed = supposed.iter().map(one).collect::<Vec<_>>().join(", ");
-    let number = if total > MOST_CASES {
-        format!("Case {number} of {total}, the others not drawn")
-    } else {
-        format!("Case {number}")
-    };
-    if supposed.is_empty() { number } else { format!("{number}: {supposed}") }
+    let place = shared.map_or(String::new(), |key| format!(", on {}", draft::key(history, key)));
+    let orders = supposed.iter().map(one).collect::<Vec<_>>().join(", ");
+    let others = if total > MOST_CASES { format!(" of {total}, the others not drawn") } else { String::new() };
+    if orders.is_empty() { format!("Case {number}{others}") } else { format!("Case {number}{others}{place}: {orders}") }
 }

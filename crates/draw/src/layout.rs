@@ -5,7 +5,7 @@ use crate::columns::{Ranking, columns, places};
 use crate::geometry::Rect;
 use crate::model::{Panel, Transaction};
 use crate::route::{FORBIDDEN, Ground, Route, route};
-use crate::text::mono;
+use crate::text::{BOLD_PROSE, mono, wrapped};
 
 pub(crate) const LINE: f64 = 17.0;
 pub(crate) const PADDING: f64 = 9.0;
@@ -70,10 +70,7 @@ fn placed(panel: &Panel, (spans, mut ticks): Across, label: f64, room: f64, leas
     let margin = (label / 2.0 + 30.0).max((least - names - NAME_GAP - needed) / 2.0);
     let left = names + NAME_GAP + margin;
     let width = left + needed + margin;
-    let caption = panel
-        .caption
-        .as_ref()
-        .map_or(Vec::new(), |text| crate::text::wrapped(text, (width / crate::text::PROSE) as usize));
+    let caption = panel.caption.as_ref().map_or(Vec::new(), |text| wrapped(text, (width / BOLD_PROSE) as usize));
     let top = if caption.is_empty() { 0.0 } else { 8.0 + (CAPTION - 8.0) * caption.len() as f64 };
 
     let rows = rows(panel, &spans);

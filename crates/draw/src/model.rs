@@ -1,10 +1,15 @@
 //! A drawing as data, before anything has a place on paper.
 
-use isonomy_checker::{Counterexample, End, explain};
+use isonomy_checker::{Counterexample, End, Evidence, explain};
 use isonomy_history::{History, Outcome};
 
 use crate::kind::Kind;
+use crate::text::{shortened, with_short_words};
 use crate::{dot, gather, svg};
+
+/// Names in sentences may be anything.
+const MOST_OF_A_WORD: usize = 40;
+const MOST_OF_A_SENTENCE: usize = 300;
 
 /// The drawing of a counterexample.
 #[derive(Clone, Debug)]
@@ -28,6 +33,8 @@ pub(crate) struct Panel {
     /// Within each lane in session order.
     pub(crate) boxes: Vec<Transaction>,
     pub(crate) arrows: Vec<Arrow>,
+    /// The first and last moment of all that takes part, where times are known.
+    pub(crate) clock: Option<(i64, i64)>,
 }
 
 /// A transaction, or the initial state.
@@ -78,11 +85,13 @@ impl Drawing {
         let explanation = explain(history, counterexample);
         let mut subtitle = vec![info.meaning.to_string()];
         // A faulty read is told in one sentence; circles are what arrows are for.
-        if let isonomy_checker::Evidence::Read(_) = counterexample.evidence {
-            subtitle.extend(explanation.steps.iter().map(|step| step.text.clone()));
+        if let Evidence::Read(_) = counterexample.evidence {
+            let told = explanation.steps.iter().map(|step| with_short_words(&step.text, MOST_OF_A_WORD));
+            subtitle.extend(told.map(|told| shortened(&told, MOST_OF_A_SENTENCE)));
         }
+        let story = with_short_words(&explanation.to_string(), MOST_OF_A_WORD);
         let panels = gather::panels(history, counterexample);
-        Drawing { title: info.name.to_string(), subtitle, story: explanation.to_string(), panels }
+        Drawing { title: info.name.to_string(), subtitle, story, panels }
     }
 
     /// As an SVG document.

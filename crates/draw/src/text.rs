@@ -5,6 +5,9 @@ pub(crate) const MONO: f64 = 7.3;
 /// The usual width of a character in running text of size 13, rather too much than too little.
 pub(crate) const PROSE: f64 = 6.7;
 
+/// The same in captions, which are bold.
+pub(crate) const BOLD_PROSE: f64 = 7.6;
+
 /// The width of monospaced text.
 pub(crate) fn mono(text: &str) -> f64 {
     columns(text) as f64 * MONO
@@ -31,6 +34,11 @@ pub(crate) fn shortened(text: &str, most: usize) -> String {
     let head: String = text.chars().take(front).collect();
     let tail: String = text.chars().skip(length - back).collect();
     format!("{head}…{tail}")
+}
+
+/// Text in which no word is longer than so many characters.
+pub(crate) fn with_short_words(text: &str, most: usize) -> String {
+    text.split(' ').map(|word| shortened(word, most)).collect::<Vec<_>>().join(" ")
 }
 
 /// Lines of at most so many characters, broken between words where possible.
@@ -88,6 +96,7 @@ mod tests {
     fn long_texts_are_cut_in_the_middle() {
         assert_eq!(shortened("abcdefgh", 8), "abcdefgh");
         assert_eq!(shortened("abcdefghi", 8), "abcd…ghi");
+        assert_eq!(with_short_words("abcdefghi  b", 8), "abcd…ghi  b");
         assert_eq!(wrapped("one two  three", 8), ["one two", "three"]);
         assert_eq!(wrapped("unbreakable", 3), ["unbreakable"]);
     }
