@@ -45,7 +45,7 @@ pub(crate) fn timeline(panel: &Panel, widths: &[f64], gap: f64) -> Option<Timeli
     let mut at: BTreeMap<Moment, f64> = BTreeMap::new();
     moments.iter().flatten().for_each(|&(start, finish)| at.extend([(start, 0.0), (finish, 0.0)]));
     let all: Vec<Moment> = at.keys().copied().collect();
-    let range = (all.last()?.0 - all.first()?.0).max(1) as f64;
+    let range = all.last()?.0.saturating_sub(all.first()?.0).max(1) as f64;
     let scale = FARTHEST * all.len() as f64 / range;
     // The initial state is before all times.
     let initial = panel.boxes.iter().zip(widths).filter(|(b, _)| b.outcome.is_none()).map(|(_, width)| width + gap);

@@ -30,6 +30,14 @@ impl Rect {
         Rect { x: center.x - width / 2.0, y: center.y - height / 2.0, width, height }
     }
 
+    /// The smallest one that holds all points.
+    pub(crate) fn of(points: &[Point]) -> Self {
+        let low = |of: fn(&Point) -> f64| points.iter().map(of).fold(f64::INFINITY, f64::min);
+        let high = |of: fn(&Point) -> f64| points.iter().map(of).fold(f64::NEG_INFINITY, f64::max);
+        let (x, y) = (low(|p| p.x), low(|p| p.y));
+        Rect { x, y, width: high(|p| p.x) - x, height: high(|p| p.y) - y }
+    }
+
     pub(crate) fn right(&self) -> f64 {
         self.x + self.width
     }

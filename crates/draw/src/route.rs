@@ -16,6 +16,8 @@ pub(crate) struct Route {
     /// Where the label stands.
     pub(crate) label: Rect,
     points: [Point; SAMPLES],
+    /// What holds all points.
+    bounds: Rect,
     /// Its price, apart from other arrows.
     price: f64,
 }
@@ -44,11 +46,11 @@ const LABEL_ON_ARROW: f64 = 45.0;
 /// For each quarter of a turn.
 const BEND: f64 = 28.0;
 /// For each end of an arrow that is not at its event: less where it stands upright instead.
-const BESIDE_THE_EVENT: f64 = 50.0;
+const BESIDE_THE_EVENT: f64 = 68.0;
 const ABOVE_THE_EVENT: f64 = 14.0;
 
 /// How many curves of each arrow are compared with other arrows.
-const KEPT: usize = 48;
+const KEPT: usize = 160;
 const ROUNDS: usize = 3;
 const LABEL_HEIGHT: f64 = 17.0;
 
@@ -83,6 +85,9 @@ fn best(ground: &Ground<'_>, choices: &[Route], others: &[Option<Route>]) -> (Ro
         let mut price = choice.price;
         for other in others.iter().flatten() {
             price += between(choice, other);
+            if choice.points.iter().any(|&point| other.label.contains(point)) {
+                price += LABEL_ON_ARROW;
+            }
         }
         if price >= so_far {
             continue;
@@ -98,6 +103,9 @@ fn best(ground: &Ground<'_>, choices: &[Route], others: &[Option<Route>]) -> (Ro
 /// The price of two arrows beside each other.
 fn between(one: &Route, other: &Route) -> f64 {
     let mut price = 0.0;
+    if !one.bounds.grown(10.0).overlaps(&other.bounds) {
+        return price;
+    }
     for (a, end) in [(0, 0), (0, SAMPLES - 1), (SAMPLES - 1, 0), (SAMPLES - 1, SAMPLES - 1)] {
         if one.points[a].distance(other.points[end]) < 5.5 {
             price += SAME_END;
@@ -116,9 +124,6 @@ fn between(one: &Route, other: &Route) -> f64 {
             price += TOO_NEAR;
         }
     }
-    if other.points.iter().any(|&point| one.label.contains(point)) {
-        price += LABEL_ON_ARROW;
-    }
     price
 }
 
@@ -129,6 +134,10 @@ fn label(ground: &Ground<'_>, route: &Route, others: &[Option<Route>]) -> (Rect,
     for place in PLACES {
         let rect = label_at(&route.curve, place, route.label.width);
         let mut price = (place - 0.5).abs() * 40.0;
+        // Both ends stay in sight.
+        if [1, 2, SAMPLES - 3, SAMPLES - 2].iter().any(|&end| rect.contains(route.points[end])) {
+            price += LABEL_ON_ARROW;
+        }
         if !ground.area.holds(&rect) || ground.boxes.iter().any(|b| b.grown(2.0).overlaps(&rect)) {
             price += FORBIDDEN;
         }
@@ -176,7 +185,8 @@ fn choices(ground: &Ground<'_>, arrow: &Arrow) -> Vec<Route> {
                 let far = if arrow.from == arrow.to {
                     60.0 * bend
                 } else {
-                    (from.0.distance(to.0) * bend).clamp(28.0, 180.0)
+                    let distance = from.0.distance(to.0);
+                    (distance * bend).clamp(28.0_f64.min(0.4 * distance), 180.0)
                 };
                 let curve = Curve([from.0, from.0.moved(from.1, far), to.0.moved(to.1, far), to.0]);
                 routes.push(priced(ground, arrow, curve, from.2 + to.2));
@@ -203,7 +213,7 @@ fn priced(ground: &Ground<'_>, arrow: &Arrow, curve: Curve, ports: f64) -> Route
     }
     price += 200.0 * points.iter().filter(|&&point| !ground.area.contains(point)).count() as f64;
     let label = label_at(&curve, 0.5, mono(&arrow.label) + 8.0);
-    Route { curve, label, points, price }
+    Route { curve, label, points, bounds: Rect::of(&points), price }
 }
 
 /// Where an arrow may touch a box: at its event on both sides, and above and below.
@@ -230,7 +240,7 @@ fn ports(ground: &Ground<'_>, [index, other]: [usize; 2], line: Option<usize>, e
             (left, right) if right - left > 30.0 => (left, right, ABOVE_THE_EVENT),
             _ => (b.x, b.right(), BESIDE_THE_EVENT),
         };
-        for (rank, share) in [0.5, 0.35, 0.65, 0.2, 0.8].into_iter().enumerate() {
+        for (rank, share) in [0.5, 0.3, 0.7, 0.15, 0.85].into_iter().enumerate() {
             let x = left + share * (right - left);
             let price = if line.is_some() { beside } else { 0.0 } + 3.0 * rank as f64;
             ports.push((Point { x, y: b.y }, Point { x: 0.0, y: -1.0 }, price));

@@ -177,7 +177,7 @@ fn many_cases_are_not_all_drawn() {
     };
     let (few, many) = (drawn(3), drawn(4));
     assert!(few.contains(">Case 4, on x: ") && !few.contains("not drawn"), "{few}");
-    assert!(many.contains(">Case 1 of 5, the others not drawn") && !many.contains("Case 2"), "{many}");
+    assert!(many.contains(">Case 1 of 5, ") && !many.contains("Case 2"), "{many}");
     assert_eq!((flaws(&few), flaws(&many)), (vec![], vec![]));
 }
 

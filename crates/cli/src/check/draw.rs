@@ -1,13 +1,15 @@
 //! `--svg` and `--dot`: the drawing of a violation.
 
-use std::path::Path;
+use std::path::PathBuf;
 
-use isonomy::{Counterexample, Drawing, History, Verdict};
+use isonomy::{Counterexample, Drawing, History, IsolationLevel, Verdict};
 
 use super::judge::Judged;
 use crate::args::CheckArgs;
 use crate::exit::Failure;
 use crate::files::{Problem, Target};
+
+type Render = fn(&Drawing) -> String;
 
 /// Draws the violation of the weakest level, to the files asked for.
 pub(crate) fn write(
@@ -16,25 +18,20 @@ pub(crate) fn write(
     judged: &[Judged],
     notes: &mut Vec<String>,
 ) -> Result<(), Failure> {
-    let files: Vec<(&Path, fn(&Drawing) -> String)> = [
-        args.svg.as_deref().map(|path| (path, Drawing::svg as fn(&Drawing) -> String)),
-        args.dot.as_deref().map(|path| (path, Drawing::dot as fn(&Drawing) -> String)),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
+    let svg = args.svg.iter().map(|path| (path, Drawing::svg as Render));
+    let files: Vec<(&PathBuf, Render)> =
+        svg.chain(args.dot.iter().map(|path| (path, Drawing::dot as Render))).collect();
     if files.is_empty() {
         return Ok(());
     }
     let Some(counterexample) = weakest(judged) else {
-        let not_written = |(path, _): &(&Path, _)| format!("nothing is violated: {} is not written", path.display());
-        notes.extend(files.iter().map(not_written));
+        notes.extend(files.iter().map(|(path, _)| format!("nothing is violated: {} is not written", path.display())));
         return Ok(());
     };
     let drawing = Drawing::new(history, counterexample);
     for (path, render) in files {
         let text = render(&drawing);
-        Target::File(path.to_path_buf()).write(|out| {
+        Target::File(path.clone()).write(|out| {
             out.write_all(text.as_bytes())?;
             Ok::<(), Problem>(())
         })?;
@@ -50,7 +47,6 @@ fn weakest(judged: &[Judged]) -> Option<&Counterexample> {
             Verdict::Holds(_) | Verdict::Undecided(_) => None,
         })
     };
-    let is_weakest =
-        |level: isonomy::IsolationLevel| !violated().any(|(other, _)| other != level && level.implies(other));
+    let is_weakest = |level: IsolationLevel| !violated().any(|(other, _)| other != level && level.implies(other));
     violated().find(|(level, _)| is_weakest(*level)).map(|(_, counterexample)| counterexample)
 }
