@@ -18,6 +18,9 @@ const ROW_GAP: f64 = 30.0;
 /// From the names of lanes to what is in them.
 const NAME_GAP: f64 = 26.0;
 
+/// Panels with more arrows are arranged only once.
+const LARGE: usize = 30;
+
 /// A panel on paper. Its corner is the origin.
 pub(crate) struct Layout {
     pub(crate) width: f64,
@@ -40,13 +43,16 @@ pub(crate) fn arrange(panel: &Panel, least: f64) -> Layout {
     let mut best: Option<(Layout, f64)> = None;
     // More room is taken only if less will not do.
     for room in [1.0, 1.5, 2.2] {
-        for ranking in [Ranking::Dependencies, Ranking::AllArrows] {
-            let (layout, price) = placed(panel, across(panel, ranking, room), label, room, least);
+        let [one, other] = [Ranking::Dependencies, Ranking::AllArrows].map(|ranking| across(panel, ranking, room));
+        let other = (one != other).then_some(other);
+        for across in [Some(one), other].into_iter().flatten() {
+            let (layout, price) = placed(panel, across, label, room, least);
             if best.as_ref().is_none_or(|best| price < best.1) {
                 best = Some((layout, price));
             }
         }
-        if best.as_ref().is_some_and(|best| best.1 < FORBIDDEN) {
+        // In a large drawing something always collides, and the sum of small prices alone is above one collision.
+        if panel.arrows.len() > LARGE || best.as_ref().is_some_and(|best| best.1 < FORBIDDEN) {
             break;
         }
     }

@@ -200,12 +200,16 @@ fn choices(ground: &Ground<'_>, arrow: &Arrow) -> Vec<Route> {
 
 fn priced(ground: &Ground<'_>, arrow: &Arrow, curve: Curve, ports: f64) -> Route {
     let points = curve.samples();
+    let bounds = Rect::of(&points);
     let mut price = ports + points.windows(2).map(|pair| pair[0].distance(pair[1])).sum::<f64>();
     // Bends are tiring.
     price += BEND * curve.turns();
     for (index, b) in ground.boxes.iter().enumerate() {
         let own = index == arrow.from || index == arrow.to;
         let keep_off = if own { b.grown(-1.0) } else { b.grown(7.0) };
+        if !keep_off.overlaps(&bounds) {
+            continue;
+        }
         let inside = points.iter().filter(|&&point| keep_off.contains(point)).count();
         if inside > 0 {
             price += FORBIDDEN / 2.0 + 100.0 * inside as f64;
@@ -213,7 +217,7 @@ fn priced(ground: &Ground<'_>, arrow: &Arrow, curve: Curve, ports: f64) -> Route
     }
     price += 200.0 * points.iter().filter(|&&point| !ground.area.contains(point)).count() as f64;
     let label = label_at(&curve, 0.5, mono(&arrow.label) + 8.0);
-    Route { curve, label, points, bounds: Rect::of(&points), price }
+    Route { curve, label, points, bounds, price }
 }
 
 /// Where an arrow may touch a box: at its event on both sides, and above and below.
