@@ -55,7 +55,7 @@ impl Kind {
         }
     }
 
-    /// A name for style sheets.
+    /// Its name in style sheets, which is that of [`Why::kind`].
     pub(crate) fn class(self) -> &'static str {
         match self {
             Kind::Initial => "initial",
@@ -125,6 +125,38 @@ impl Kind {
             Kind::RealTime => {
                 look("rt", "real time: earlier by the clock", ["#6d28d9", "#c4a5ff"], "14 4 2 4", "dashed")
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use isonomy_checker::End;
+    use isonomy_history::{Key, TxnId};
+
+    use super::*;
+
+    #[test]
+    fn kinds_are_called_as_in_json() {
+        let key = Key(0);
+        let all = [
+            Why::Initial,
+            Why::Session,
+            Why::WriteRead(key),
+            Why::Version(key),
+            Why::Assumed(key),
+            Why::Overwritten { key, reader: TxnId(0), seen: Vec::new() },
+            Why::AntiDependency { key, over: None },
+            Why::RealTime { from: End::Commit, to: End::Begin },
+        ];
+        assert_eq!(all.each_ref().map(Kind::of), Kind::ALL);
+        assert!(all.iter().all(|why| Kind::of(why).class() == why.kind()));
+    }
+
+    #[test]
+    fn no_two_kinds_look_alike() {
+        for (index, kind) in Kind::ALL.iter().enumerate() {
+            assert!(Kind::ALL[..index].iter().all(|other| other.look().dashes != kind.look().dashes), "{kind:?}");
         }
     }
 }
