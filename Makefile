@@ -29,8 +29,8 @@ bench: ## comparisons beside any peer tools on PATH; see bench/README.md
 fuzz: ## many rounds of byte mutations through every reader
 	ISONOMY_MUTATIONS=200000 $(CARGO) test --release -p isonomy-history --test mutations
 
-docs: ## the API documentation, and docs/anomalies.md from the table
-	ISONOMY_UPDATE=1 $(CARGO) test -p isonomy-checker --test documents
+docs: ## the API documentation, and docs/anomalies.md and its drawings from the table
+	ISONOMY_UPDATE=1 $(CARGO) test -p isonomy-draw --test documents
 	$(CARGO) doc --workspace --no-deps
 
 ci: test ## what CI runs

@@ -80,7 +80,7 @@ fn edge_value(history: &History, teller: &Teller<'_>, edge: &Edge) -> Value {
     let mut value = json!({
         "from": name(history, edge.from),
         "to": name(history, edge.to),
-        "kind": kind(&edge.why),
+        "kind": edge.why.kind(),
         "why": teller.edge(edge),
     });
     match &edge.why {
@@ -109,19 +109,6 @@ fn edge_value(history: &History, teller: &Teller<'_>, edge: &Edge) -> Value {
         }
     }
     value
-}
-
-fn kind(why: &Why) -> &'static str {
-    match why {
-        Why::Initial => "initial",
-        Why::Session => "so",
-        Why::WriteRead(_) => "wr",
-        Why::Version(_) => "ww",
-        Why::Overwritten { .. } => "co",
-        Why::Assumed(_) => "assumed",
-        Why::AntiDependency { .. } => "rw",
-        Why::RealTime { .. } => "rt",
-    }
 }
 
 /// A verdict with its evidence, to be checked again by [`certify`](crate::certify::certify) at any later time.
@@ -424,7 +411,7 @@ impl CertificateEdge {
         let mut written = CertificateEdge {
             from: edge.from.map(|t| t.0),
             to: edge.to.map(|t| t.0),
-            kind: kind(&edge.why).to_string(),
+            kind: edge.why.kind().to_string(),
             key: None,
             reader: None,
             over: None,

@@ -225,6 +225,22 @@ impl Counterexample {
     }
 }
 
+impl Why {
+    /// Its short name in JSON, certificates and drawings.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Why::Initial => "initial",
+            Why::Session => "so",
+            Why::WriteRead(_) => "wr",
+            Why::Version(_) => "ww",
+            Why::Overwritten { .. } => "co",
+            Why::Assumed(_) => "assumed",
+            Why::AntiDependency { .. } => "rw",
+            Why::RealTime { .. } => "rt",
+        }
+    }
+}
+
 impl Edge {
     /// Those that it speaks of, except the later one, which the next edge of a cycle begins with.
     fn each_transaction(&self, mut add: impl FnMut(TxnId)) {

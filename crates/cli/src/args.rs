@@ -67,12 +67,16 @@ Without --level, every level that the history's data allows is checked: a table 
 hold. The exit code is then that of the levels in the table, except that a level which stays undecided because the
 history has no times, or because it is not about single objects, counts only if it was asked for with --level.
 
+With --svg or --dot, one counterexample is drawn: that of the weakest level that is violated, which is what also fails the
+levels above it; of several such levels, that of the first in the table. If none is violated, no file is written.
+
 Examples:
   isonomy check history.jsonl
   isonomy check --level causal --timeout 60s history.ison
   isonomy check --level rc,ra,cc --json runs/*.jsonl
   isonomy check --level si,ser history.txt
   isonomy check --level si --certificate proof.jsonl history.jsonl; isonomy certify history.jsonl proof.jsonl
+  isonomy check --svg why.svg history.jsonl
   zcat history.jsonl.gz | isonomy check --all-anomalies -
 
 {EXIT_CODES}"))]
@@ -98,6 +102,12 @@ pub(crate) struct CheckArgs {
     /// Write the evidence of each verdict to a file, for `isonomy certify`; for one history
     #[arg(long, value_name = "FILE")]
     pub(crate) certificate: Option<PathBuf>,
+    /// Draw why the weakest of the levels that are violated is violated; for one history
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+    /// The same drawing as a graph for Graphviz; for one history
+    #[arg(long, value_name = "FILE")]
+    pub(crate) dot: Option<PathBuf>,
     /// Drop session order from all levels
     #[arg(long)]
     pub(crate) no_session_order: bool,

@@ -18,6 +18,7 @@ use crate::output::{Output, Paint, Terminal};
 use crate::progress::Progress;
 use crate::values::chosen;
 
+mod draw;
 pub(crate) mod json;
 pub(crate) mod judge;
 pub(crate) mod patterns;
@@ -78,6 +79,7 @@ pub(crate) fn run(args: &CheckArgs, terminal: Terminal) -> Result<Exit, Failure>
                 exit = exit.and(examined.exit);
                 let told = progress.suspended(|| {
                     let told = out.print(&examined.text);
+                    examined.notes.iter().for_each(|note| terminal.note(note));
                     examined.failures.iter().for_each(|failure| failure.report(terminal.err));
                     told
                 });
@@ -94,11 +96,14 @@ pub(crate) fn run(args: &CheckArgs, terminal: Terminal) -> Result<Exit, Failure>
 }
 
 fn validate(args: &CheckArgs) -> Result<(), Failure> {
-    if args.certificate.is_some() && args.histories.len() > 1 {
-        return Err(Failure::new("--certificate takes one history; check the others by themselves"));
-    }
-    if args.certificate.as_ref().is_some_and(|path| load::is_stdin(path)) {
-        return Err(Failure::new("--certificate needs a file: the answers are on standard output"));
+    for (option, path) in [("--certificate", &args.certificate), ("--svg", &args.svg), ("--dot", &args.dot)] {
+        let Some(path) = path else { continue };
+        if args.histories.len() > 1 {
+            return Err(Failure::new(format_args!("{option} takes one history; check the others by themselves")));
+        }
+        if load::is_stdin(path) {
+            return Err(Failure::new(format_args!("{option} needs a file: the answers are on standard output")));
+        }
     }
     if args.histories.iter().filter(|path| load::is_stdin(path)).count() > 1 {
         return Err(Failure::new("standard input can be read only once: `-` is given several times"));
@@ -139,6 +144,8 @@ struct Task<'a> {
 /// What came of one history.
 struct Examined {
     text: String,
+    /// What is told beside, on standard error.
+    notes: Vec<String>,
     failures: Vec<Failure>,
     exit: Exit,
 }
@@ -148,7 +155,8 @@ impl Task<'_> {
         let loaded = match self.loader.load(path) {
             Ok(loaded) => loaded,
             Err(failure) => {
-                return Examined { text: String::new(), failures: vec![failure], exit: Exit::CouldNotRun };
+                let exit = Exit::CouldNotRun;
+                return Examined { text: String::new(), notes: Vec::new(), failures: vec![failure], exit };
             }
         };
         let history = &loaded.history;
@@ -175,11 +183,14 @@ impl Task<'_> {
             }
             text
         };
-        let written = self.certificate(&loaded, &judged);
-        if written.is_err() {
+        let mut notes = Vec::new();
+        let certificate = self.certificate(&loaded, &judged);
+        let drawings = draw::write(self.args, history, &judged, &mut notes);
+        let failures: Vec<Failure> = [certificate, drawings].into_iter().filter_map(Result::err).collect();
+        if !failures.is_empty() {
             exit = exit.and(Exit::CouldNotRun);
         }
-        Examined { text, failures: written.err().into_iter().collect(), exit }
+        Examined { text, notes, failures, exit }
     }
 
     fn exit_of(&self, verdict: &Verdict) -> Exit {

@@ -130,6 +130,8 @@ fn usage_errors_are_two_and_help_is_zero() {
         &["check", "--max", "3", "x"],
         &["check", "-", "-"],
         &["check", "--certificate", "c", "x", "y"],
+        &["check", "--svg", "-", "x"],
+        &["check", "--dot", "d", "x", "y"],
         &["convert", "x"],
         &["convert", "x", "--to", "elle"],
         &["generate", "history", "--preset", "mini", "--events", "3"],
@@ -347,6 +349,31 @@ fn certificates_are_checked_again() {
     let bad = place.file("bad.jsonl", "{}\n");
     assert_eq!(code(&isonomy(&["check", "--certificate", &place.path("bad.proof"), &bad])), 2);
     assert!(place.names().iter().all(|name| name != "bad.proof" && !name.ends_with(".tmp")), "{:?}", place.names());
+}
+
+#[test]
+fn violations_are_drawn() {
+    let place = Place::new("draw");
+    let (violated, fine) = (place.file("violated.jsonl", CAUSALITY), place.file("fine.jsonl", SERIAL));
+    let (svg, dot) = (place.path("a.svg"), place.path("a.dot"));
+    let output = isonomy(&["check", "--svg", &svg, "--dot", &dot, &violated]);
+    assert_eq!((code(&output), err(&output).as_str()), (1, ""));
+    let read = |path: &str| fs::read_to_string(path).expect("it was written");
+    // Serializable is violated too; the weakest level says why.
+    for text in [read(&svg), read(&dot)] {
+        assert!(text.contains("causality-violation") && text.contains("T(3,1)"), "{text}");
+    }
+    // The order in which levels are asked for does not matter.
+    let other = place.path("b.svg");
+    assert_eq!(code(&isonomy(&["check", "--level", "ser,cc", "--svg", &other, &violated])), 1);
+    assert!(read(&other) == read(&svg), "another counterexample was drawn");
+    let none = place.path("none.svg");
+    let output = isonomy(&["check", "--svg", &none, &fine]);
+    assert!(code(&output) == 0 && err(&output) == format!("nothing is violated: {none} is not written\n"));
+    assert_eq!(err(&isonomy(&["check", "--quiet", "--svg", &none, &fine])), "");
+    assert!(place.names().iter().all(|name| name != "none.svg" && !name.ends_with(".tmp")), "{:?}", place.names());
+    let full = isonomy(&["check", "--level", "causal", "--svg", "/dev/full", &violated]);
+    assert!(code(&full) == 2 && out(&full).contains("violated"), "{}", err(&full));
 }
 
 #[test]

@@ -16,7 +16,7 @@
 //! ```
 //!
 //! The verdict itself is data: [`check`] returns a [`Verdict`] with its evidence, [`certify`](certify::certify) checks the evidence again with code of its
-//! own, [`explain`] tells it. No async runtime, no database client, no web.
+//! own, [`explain`] tells it, [`Drawing`] draws it. No async runtime, no database client, no web.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -28,6 +28,7 @@ pub use isonomy_checker::{
     IsolationLevel, Options, Participant, Party, Reason, Refutation, Sentence, Stage, Step, Terms, UnknownAnomaly,
     UnknownLevel, Verdict, Why, Witness, certify, check, explain, frontier, oracle, patterns, report,
 };
+pub use isonomy_draw::Drawing;
 pub use isonomy_history::formats::{self, Format, ReadError, ReadOptions};
 pub use isonomy_history::{
     Datum, Event, EventId, History, HistoryBuilder, HistoryError, InitialRule, Key, Name, NamedEvent, Outcome, Place,

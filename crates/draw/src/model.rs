@@ -1,0 +1,138 @@
+//! A drawing as data, before anything has a place on paper.
+
+use isonomy_checker::{Counterexample, End, Evidence, explain};
+use isonomy_history::{History, Outcome};
+
+use crate::kind::Kind;
+use crate::text::{shortened, with_short_words};
+use crate::{dot, gather, svg};
+
+/// Names in sentences may be anything.
+const MOST_OF_A_WORD: usize = 40;
+const MOST_OF_A_SENTENCE: usize = 300;
+
+/// The drawing of a counterexample.
+#[derive(Clone, Debug)]
+pub struct Drawing {
+    /// The anomaly's name.
+    pub(crate) title: String,
+    /// What the anomaly is, and what is wrong here if that can be said in a sentence.
+    pub(crate) subtitle: Vec<String>,
+    /// The whole story, for those who cannot see the drawing.
+    pub(crate) story: String,
+    /// Of which the first is the main one.
+    pub(crate) panels: Vec<Panel>,
+}
+
+/// A part of a drawing, with lanes of its own.
+#[derive(Clone, Debug)]
+pub(crate) struct Panel {
+    pub(crate) caption: Option<String>,
+    /// The sessions' names. That of the initial state is empty.
+    pub(crate) lanes: Vec<String>,
+    /// Within each lane in session order.
+    pub(crate) boxes: Vec<Transaction>,
+    pub(crate) arrows: Vec<Arrow>,
+    /// The first and last moment of all that takes part, where times are known.
+    pub(crate) clock: Option<(i64, i64)>,
+}
+
+/// A transaction, or the initial state.
+#[derive(Clone, Debug)]
+pub(crate) struct Transaction {
+    pub(crate) name: String,
+    pub(crate) lane: usize,
+    /// `None` for the initial state.
+    pub(crate) outcome: Option<Outcome>,
+    pub(crate) lines: Vec<Line>,
+    /// How many events are not among the lines.
+    pub(crate) folded: usize,
+    /// Start and finish.
+    pub(crate) times: Option<(i64, Option<i64>)>,
+}
+
+/// An event in a box.
+#[derive(Clone, Debug)]
+pub(crate) struct Line {
+    pub(crate) text: String,
+    /// It is what is wrong.
+    pub(crate) bad: bool,
+}
+
+/// One transaction comes before another, or is read by it.
+#[derive(Clone, Debug)]
+pub(crate) struct Arrow {
+    /// Index of a box.
+    pub(crate) from: usize,
+    /// Index of a box.
+    pub(crate) to: usize,
+    pub(crate) kind: Kind,
+    pub(crate) label: String,
+    /// Whether it is of the circle, or the faulty read; else it is a reason of one that is.
+    pub(crate) main: bool,
+    /// The event it leaves from: index of a line.
+    pub(crate) from_line: Option<usize>,
+    /// The event it arrives at.
+    pub(crate) to_line: Option<usize>,
+    /// For real time: from which end to which.
+    pub(crate) ends: Option<(End, End)>,
+}
+
+impl Drawing {
+    /// Draws a counterexample of a history.
+    pub fn new(history: &History, counterexample: &Counterexample) -> Self {
+        let info = counterexample.anomaly.info();
+        let explanation = explain(history, counterexample);
+        let mut subtitle = vec![info.meaning.to_string()];
+        // A faulty read is told in one sentence; circles are what arrows are for.
+        if let Evidence::Read(_) = counterexample.evidence {
+            let told = explanation.steps.iter().map(|step| with_short_words(&step.text, MOST_OF_A_WORD));
+            subtitle.extend(told.map(|told| shortened(&told, MOST_OF_A_SENTENCE)));
+        }
+        let story = with_short_words(&explanation.to_string(), MOST_OF_A_WORD);
+        let panels = gather::panels(history, counterexample);
+        Drawing { title: info.name.to_string(), subtitle, story, panels }
+    }
+
+    /// As an SVG document.
+    pub fn svg(&self) -> String {
+        svg::render(self)
+    }
+
+    /// As a graph for Graphviz.
+    pub fn dot(&self) -> String {
+        dot::render(self)
+    }
+
+    /// The kinds of arrows that occur, in the order of the legend.
+    pub(crate) fn kinds(&self) -> Vec<Kind> {
+        let used = |kind: &Kind| self.panels.iter().any(|panel| panel.arrows.iter().any(|arrow| arrow.kind == *kind));
+        Kind::ALL.into_iter().filter(used).collect()
+    }
+
+    /// Whether some arrows are reasons of others.
+    pub(crate) fn has_reasons(&self) -> bool {
+        self.panels.iter().any(|panel| panel.arrows.iter().any(|arrow| !arrow.main))
+    }
+}
+
+impl Transaction {
+    /// What stands beside its name.
+    pub(crate) fn mark(&self) -> &'static str {
+        match self.outcome {
+            Some(Outcome::Aborted) => " ✗ aborted",
+            Some(Outcome::Indeterminate) => " ? unknown",
+            Some(Outcome::Committed) | None => "",
+        }
+    }
+
+    /// What stands for the events that are not shown.
+    pub(crate) fn more(&self) -> Option<String> {
+        match (self.folded, self.lines.is_empty()) {
+            (0, _) => None,
+            (1, true) => Some("… 1 event".into()),
+            (folded, true) => Some(format!("… {folded} events")),
+            (folded, false) => Some(format!("… {folded} more")),
+        }
+    }
+}
