@@ -7,8 +7,10 @@
 pub mod contract;
 mod database;
 mod error;
+mod mock;
 mod registry;
 
 pub use database::{Ability, Database, Description, Isolation, Key, Row, Session, Value};
 pub use error::Error;
+pub use mock::Mock;
 pub use registry::{Scheme, open, schemes};

@@ -1,6 +1,6 @@
 //! From URLs to databases.
 
-use crate::{Database, Error};
+use crate::{Database, Error, Mock};
 
 /// Opens what lies at some URLs of one kind, at the isolation named or at the one that this kind of database has by default. Several URLs are
 /// several nodes of one database.
@@ -20,7 +20,12 @@ pub struct Scheme {
 }
 
 /// All that are built in. A driver adds a line.
-const SCHEMES: &[Scheme] = &[];
+const SCHEMES: &[Scheme] = &[Scheme {
+    names: &["mock"],
+    form: "mock:LEVEL",
+    what: "a simulated store in this process that gives this level and rarely more",
+    open: Mock::open,
+}];
 
 /// All kinds of databases that are built in.
 pub fn schemes() -> &'static [Scheme] {
@@ -53,4 +58,26 @@ fn scheme(url: &str) -> Result<&'static Scheme, Error> {
         let known: Vec<&str> = SCHEMES.iter().map(|scheme| scheme.form).collect();
         Error::Refused(format!("`{url}`: no such kind of database is built in; known are {}", known.join(", ")))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(urls: &[&str]) -> String {
+        match open(urls, None) {
+            Err(Error::Refused(message)) => message,
+            other => panic!("{urls:?}: {:?}", other.map(|_| ())),
+        }
+    }
+
+    #[test]
+    fn urls_are_told_apart() {
+        assert!(open(&["mock:causal"], None).is_ok() && open(&["mock"], Some("causal")).is_ok());
+        assert!(refusal(&["oracle://x"]).contains("mock:LEVEL"));
+        assert!(refusal(&["mock:none"]).contains("read-atomic"));
+        assert!(refusal(&["mock:causal", "other:x"]).contains("different kinds"));
+        assert!(refusal(&[]).contains("no database"));
+        assert!(open(&["mock:causal"], Some("causal")).is_err());
+    }
 }
