@@ -10,10 +10,12 @@
 
 mod level;
 mod session;
+mod store;
 mod versions;
 mod visibility;
 
 pub use level::{StoreLevel, UnknownStoreLevel};
+pub use store::{Conflict, SimulatedClient, SimulatedStore};
 
 use isonomy_history::{Datum, Name, NamedEvent, Outcome, Sink, Times};
 
