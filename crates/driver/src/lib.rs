@@ -3,14 +3,17 @@
 //! A [`Database`] is one system under test, reached by a URL with [`open`]; a [`Session`] is one client of it with a connection of its own.
 //! That is all that the rest knows of databases. Drivers translate, and hide nothing: they do not retry, pool or cache.
 
+mod cell;
 #[cfg(feature = "contract")]
 pub mod contract;
 mod database;
 mod error;
 mod mock;
+mod redis;
 mod registry;
 
 pub use database::{Ability, Database, Description, Isolation, Key, Row, Session, Value};
 pub use error::Error;
 pub use mock::Mock;
+pub use redis::Redis;
 pub use registry::{Scheme, open, schemes};
