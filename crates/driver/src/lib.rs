@@ -8,12 +8,14 @@ mod cell;
 pub mod contract;
 mod database;
 mod error;
+mod etcd;
 mod mock;
 mod redis;
 mod registry;
 
 pub use database::{Ability, Database, Description, Isolation, Key, Row, Session, Value};
 pub use error::Error;
+pub use etcd::Etcd;
 pub use mock::Mock;
 pub use redis::Redis;
 pub use registry::{Scheme, open, schemes};

@@ -1,6 +1,6 @@
 //! From URLs to databases.
 
-use crate::{Database, Error, Mock, Redis};
+use crate::{Database, Error, Etcd, Mock, Redis};
 
 /// Opens what lies at some URLs of one kind, at the isolation named or at the one that this kind of database has by default. Several URLs are
 /// several nodes of one database.
@@ -32,6 +32,12 @@ const SCHEMES: &[Scheme] = &[
         form: "redis://HOST:PORT",
         what: "Redis or Valkey: transactions with WATCH, or without (isolation `multi`)",
         open: Redis::open,
+    },
+    Scheme {
+        names: &["etcd"],
+        form: "etcd://HOST:PORT[?reads=serializable]",
+        what: "etcd: optimistic transactions; reads linearizable, serializable or of a snapshot",
+        open: Etcd::open,
     },
 ];
 
