@@ -8,9 +8,14 @@ pub mod contract;
 mod database;
 mod error;
 mod mock;
+mod mysql;
+mod postgres;
 mod registry;
+mod sql;
 
 pub use database::{Ability, Database, Description, Isolation, Key, Row, Session, Value};
 pub use error::Error;
 pub use mock::Mock;
+pub use mysql::Mysql;
+pub use postgres::Postgres;
 pub use registry::{Scheme, open, schemes};

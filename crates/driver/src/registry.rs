@@ -1,6 +1,6 @@
 //! From URLs to databases.
 
-use crate::{Database, Error, Mock};
+use crate::{Database, Error, Mock, Mysql, Postgres};
 
 /// Opens what lies at some URLs of one kind, at the isolation named or at the one that this kind of database has by default. Several URLs are
 /// several nodes of one database.
@@ -20,12 +20,26 @@ pub struct Scheme {
 }
 
 /// All that are built in. A driver adds a line.
-const SCHEMES: &[Scheme] = &[Scheme {
-    names: &["mock"],
-    form: "mock:LEVEL",
-    what: "a simulated store in this process that gives this level and rarely more",
-    open: Mock::open,
-}];
+const SCHEMES: &[Scheme] = &[
+    Scheme {
+        names: &["mock"],
+        form: "mock:LEVEL",
+        what: "a simulated store in this process that gives this level and rarely more",
+        open: Mock::open,
+    },
+    Scheme {
+        names: &["postgres", "postgresql"],
+        form: "postgres://USER@HOST:PORT/DATABASE",
+        what: "PostgreSQL, and what speaks its protocol: CockroachDB, YugabyteDB, H2",
+        open: Postgres::open,
+    },
+    Scheme {
+        names: &["mysql", "mariadb"],
+        form: "mysql://USER@HOST:PORT/DATABASE",
+        what: "MySQL, MariaDB, Galera, and what speaks their protocol: TiDB",
+        open: Mysql::open,
+    },
+];
 
 /// All kinds of databases that are built in.
 pub fn schemes() -> &'static [Scheme] {
