@@ -8,9 +8,13 @@ pub mod contract;
 mod database;
 mod error;
 mod mock;
+pub mod recorder;
 mod registry;
+pub mod run;
 
 pub use database::{Ability, Database, Description, Isolation, Key, Row, Session, Value};
 pub use error::Error;
 pub use mock::Mock;
+pub use recorder::Recorder;
 pub use registry::{Scheme, open, schemes};
+pub use run::run;
