@@ -285,7 +285,7 @@ pub(crate) struct HistoryArgs {
     /// Events per transaction: 15, 1..4, or 15/150:0.1 (a tenth has 150)
     #[arg(long, value_name = "N|A..B")]
     pub(crate) events: Option<Length>,
-    /// Number of keys
+    /// Number of keys; of an application, its scale: warehouses, customers, accounts, users, telephones or pages
     #[arg(long, value_name = "N")]
     pub(crate) keys: Option<u64>,
     /// Share of reads
