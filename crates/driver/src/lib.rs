@@ -11,6 +11,7 @@ mod mock;
 pub mod recorder;
 mod registry;
 pub mod run;
+mod sqlite;
 
 pub use database::{Ability, Database, Description, Isolation, Key, Row, Session, Value};
 pub use error::Error;
@@ -18,3 +19,4 @@ pub use mock::Mock;
 pub use recorder::Recorder;
 pub use registry::{Scheme, open, schemes};
 pub use run::run;
+pub use sqlite::Sqlite;

@@ -1,6 +1,6 @@
 //! From URLs to databases.
 
-use crate::{Database, Error, Mock};
+use crate::{Database, Error, Mock, Sqlite};
 
 /// Opens what lies at some URLs of one kind, at the isolation named or at the one that this kind of database has by default. Several URLs are
 /// several nodes of one database.
@@ -20,12 +20,20 @@ pub struct Scheme {
 }
 
 /// All that are built in. A driver adds a line.
-const SCHEMES: &[Scheme] = &[Scheme {
-    names: &["mock"],
-    form: "mock:LEVEL",
-    what: "a simulated store in this process that gives this level and rarely more",
-    open: Mock::open,
-}];
+const SCHEMES: &[Scheme] = &[
+    Scheme {
+        names: &["mock"],
+        form: "mock:LEVEL",
+        what: "a simulated store in this process that gives this level and rarely more",
+        open: Mock::open,
+    },
+    Scheme {
+        names: &["sqlite"],
+        form: "sqlite[:PATH]",
+        what: "SQLite, built in; without a path, a file that is removed at the end",
+        open: Sqlite::open,
+    },
+];
 
 /// All kinds of databases that are built in.
 pub fn schemes() -> &'static [Scheme] {

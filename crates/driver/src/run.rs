@@ -113,8 +113,15 @@ const BEAT: Duration = Duration::from_millis(100);
 
 /// Empties the database, runs the workload, and records what the clients see. The recorder is not finished.
 pub fn run(database: &dyn Database, plan: &Plan, recorder: &Recorder, watch: Watch<'_>) -> Result<Summary, RunError> {
-    if plan.workload.shape.has_lists() && !database.can(Ability::Lists) {
-        return Err(Error::Unsupported("the workload appends to lists, and this database has none".into()).into());
+    let shape = &plan.workload.shape;
+    for (needed, ability, what) in [
+        (shape.has_lists(), Ability::Lists, "lists"),
+        (shape.has_rows(), Ability::Ranges, "inserts, deletes and ranges"),
+        (shape.has_compare_and_set(), Ability::CompareAndSet, "compare-and-set"),
+    ] {
+        if needed && !database.can(ability) {
+            return Err(Error::Unsupported(format!("the workload asks for {what}, and this database has none")).into());
+        }
     }
     let programs = plan.workload.programs(plan.seed)?;
     database.prepare()?;
@@ -165,6 +172,8 @@ struct Shared<'a> {
     plan: &'a Plan,
     recorder: &'a Recorder,
     programs: Mutex<Programs>,
+    /// Whether clients must know what compare-and-sets expect.
+    compares: bool,
     next_value: AtomicI64,
     /// How many transactions are still to be taken on.
     left: AtomicU64,
@@ -195,6 +204,7 @@ impl<'a> Shared<'a> {
             plan,
             recorder,
             programs: Mutex::new(programs),
+            compares: plan.workload.shape.has_compare_and_set(),
             next_value: AtomicI64::new(1),
             left: AtomicU64::new(plan.transactions.unwrap_or(u64::MAX)),
             attempts: AtomicU64::new(0),
@@ -207,6 +217,11 @@ impl<'a> Shared<'a> {
             end: Mutex::new(None),
             failure: Mutex::new(None),
         }
+    }
+
+    /// A value that nobody else writes.
+    fn next_value(&self) -> i64 {
+        self.next_value.fetch_add(1, Ordering::Relaxed)
     }
 
     fn goes_on(&self) -> bool {

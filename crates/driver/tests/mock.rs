@@ -3,7 +3,7 @@
 use isonomy_checker::{IsolationLevel, Options, Verdict, check};
 use isonomy_driver::run::Plan;
 use isonomy_driver::{Mock, contract};
-use isonomy_workload::{Distribution, Length, Shape, StoreLevel, Workload};
+use isonomy_workload::{Distribution, Length, RangeMix, Shape, StoreLevel, Workload};
 
 #[test]
 fn the_contract_is_kept() {
@@ -33,6 +33,8 @@ fn each_level_is_told_from_the_next() {
         for (shape, keys) in [
             (Shape::General { length: Length::Between(2, 4), read_share: 0.5, single_access: true }, 30),
             (Shape::LIST_APPEND, 10),
+            (Shape::ranges(RangeMix::BALANCED), 30),
+            (Shape::CAS_REGISTER, 5),
         ] {
             let workload = Workload { keys, distribution: Distribution::Uniform, shape };
             // Where two transactions must overlap, clients must leave each other time.

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use isonomy_workload::{Operation, Rng};
+use isonomy_workload::{Knowledge, Operation, Rng};
 
 use super::tally::{End, Tally};
 use super::{RunError, Shared};
@@ -27,6 +27,10 @@ pub(super) struct Client<'a> {
     record: SessionRecorder,
     rng: Rng,
     program: Vec<Operation>,
+    /// What compare-and-sets expect.
+    knowledge: Knowledge,
+    /// The open transaction has sent a compare-and-set. Some databases know them outside of transactions only, where they take effect at once.
+    compared: bool,
     tally: Tally,
 }
 
@@ -34,6 +38,8 @@ pub(super) struct Client<'a> {
 enum Failed {
     /// It has no effect, and the client can go on.
     Aborted,
+    /// The same, and the program will not fare better the next time.
+    Hopeless,
     /// The connection is gone.
     Lost,
     /// The run cannot go on.
@@ -49,6 +55,8 @@ impl From<RecordError> for Failed {
 /// Where an operation failed.
 enum Wrong {
     Database(Error),
+    /// An insert: most likely the key is there.
+    Insert(Error),
     Record(RecordError),
 }
 
@@ -74,6 +82,8 @@ impl<'a> Client<'a> {
             record: shared.recorder.session(i64::from(number) + 1),
             rng: Rng::stream(shared.plan.seed, 1000 + u64::from(number)),
             program: Vec::new(),
+            knowledge: Knowledge::default(),
+            compared: false,
             tally: Tally::default(),
         })
     }
@@ -86,7 +96,7 @@ impl<'a> Client<'a> {
                 Err(failed) => {
                     self.shared.give_back();
                     match failed {
-                        Failed::Aborted => {}
+                        Failed::Aborted | Failed::Hopeless => {}
                         Failed::Lost => {
                             if !self.reconnect() {
                                 break;
@@ -123,12 +133,26 @@ impl<'a> Client<'a> {
     }
 
     fn attempt(&mut self) -> Result<(), Failed> {
+        let done = self.attempt_once();
+        self.knowledge.end(done.is_ok());
+        done
+    }
+
+    fn attempt_once(&mut self) -> Result<(), Failed> {
         let start = self.record.begin();
+        self.compared = false;
         match self.perform() {
             Ok(()) => {}
             Err(Wrong::Record(error)) => return Err(error.into()),
+            Err(Wrong::Database(Error::Lost(_))) if self.compared => return self.never_learnt(),
             // No commit was sent.
             Err(Wrong::Database(error)) => return self.gave_up(error),
+            Err(Wrong::Insert(error)) => {
+                return self.gave_up(error).map_err(|failed| match failed {
+                    Failed::Aborted => Failed::Hopeless,
+                    other => other,
+                });
+            }
         }
         self.pause(self.shared.plan.delay);
         self.record.committing()?;
@@ -139,11 +163,7 @@ impl<'a> Client<'a> {
                 self.shared.committed.fetch_add(1, Ordering::Relaxed);
                 Ok(())
             }
-            Err(Error::Lost(_)) => {
-                self.record.unknown()?;
-                self.shared.indeterminate.fetch_add(1, Ordering::Relaxed);
-                Err(Failed::Lost)
-            }
+            Err(Error::Lost(_)) => self.never_learnt(),
             Err(error) => self.gave_up(error),
         }
     }
@@ -166,14 +186,15 @@ impl<'a> Client<'a> {
             Operation::Read(key) => {
                 let value = self.session.read(key)?;
                 self.record.read(name(key), value);
+                self.learn(key, value);
             }
             Operation::Write(key) => {
-                let value = self.new_value();
+                let value = self.new_value(key);
                 self.record.write(name(key), value)?;
                 self.session.write(key, value)?;
             }
             Operation::Append(key) => {
-                let element = self.new_value();
+                let element = self.new_value(key);
                 self.record.append(name(key), element)?;
                 self.session.append(key, element)?;
             }
@@ -181,12 +202,53 @@ impl<'a> Client<'a> {
                 let elements = self.session.read_list(key)?;
                 self.record.read_list(name(key), elements);
             }
+            Operation::Insert(key) => {
+                let value = self.new_value(key);
+                self.record.insert(name(key), value)?;
+                self.session.insert(key, value).map_err(Wrong::Insert)?;
+            }
+            Operation::Delete(key) => {
+                let tombstone = self.new_value(key);
+                self.record.delete(name(key), tombstone)?;
+                self.session.delete(key, tombstone)?;
+            }
+            Operation::Range { lo, hi } => {
+                let rows = self.session.range(lo, hi)?;
+                self.record.range(name(lo), name(hi), rows.into_iter().map(|(key, value)| (name(key), value)));
+            }
+            Operation::CompareAndSet(key) => {
+                let expected = self.knowledge.expected(key);
+                let new = self.shared.next_value();
+                self.record.compare_and_set(name(key), expected, new)?;
+                self.compared = true;
+                let succeeded = self.session.compare_and_set(key, expected, new)?;
+                self.record.compared(succeeded);
+                if succeeded {
+                    self.learn(key, Some(new));
+                }
+            }
         }
         Ok(())
     }
 
-    fn new_value(&self) -> i64 {
-        self.shared.next_value.fetch_add(1, Ordering::Relaxed)
+    /// A value that nobody else writes; the client knows it from now on.
+    fn new_value(&mut self, key: u64) -> i64 {
+        let value = self.shared.next_value();
+        self.learn(key, Some(value));
+        value
+    }
+
+    fn learn(&mut self, key: u64, value: Option<i64>) {
+        if self.shared.compares {
+            self.knowledge.saw(key, value);
+        }
+    }
+
+    /// Nobody knows whether the transaction has an effect.
+    fn never_learnt(&mut self) -> Result<(), Failed> {
+        self.record.unknown()?;
+        self.shared.indeterminate.fetch_add(1, Ordering::Relaxed);
+        Err(Failed::Lost)
     }
 
     /// The transaction surely has no effect.
