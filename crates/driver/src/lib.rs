@@ -10,12 +10,18 @@ mod error;
 mod mock;
 mod mysql;
 mod postgres;
+pub mod recorder;
 mod registry;
+pub mod run;
 mod sql;
+mod sqlite;
 
 pub use database::{Ability, Database, Description, Isolation, Key, Row, Session, Value};
 pub use error::Error;
 pub use mock::Mock;
 pub use mysql::Mysql;
 pub use postgres::Postgres;
+pub use recorder::Recorder;
 pub use registry::{Scheme, open, schemes};
+pub use run::run;
+pub use sqlite::Sqlite;

@@ -20,6 +20,7 @@
 
 mod distribution;
 mod generate;
+mod knowledge;
 mod lightweight;
 mod math;
 mod plant;
@@ -30,11 +31,13 @@ mod simulate;
 
 pub use distribution::{Distribution, InvalidDistribution, KeySampler};
 pub use generate::{GenerateError, HistorySpec, Hooks, Placed, Planted, SpecError, Summary, TimeDetail};
+pub use knowledge::Knowledge;
 pub use lightweight::{LightweightSpec, LightweightSummary};
 pub use plant::{Anomaly, UnknownAnomaly};
 pub use preset::{Preset, UnknownPreset};
 pub use program::{
-    InvalidLength, InvalidMix, Length, MiniMix, MiniShape, Operation, Programs, Shape, Workload, WorkloadError,
+    Application, InvalidLength, InvalidMix, Length, MiniMix, MiniShape, Operation, Programs, RangeMix, Shape, Workload,
+    WorkloadError,
 };
 pub use rng::Rng;
 pub use simulate::{Conflict, SimulatedClient, SimulatedStore, StoreLevel, UnknownStoreLevel};
