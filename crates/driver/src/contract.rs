@@ -15,7 +15,7 @@
 
 mod stress;
 
-pub use stress::{Stress, stress, stress_with};
+pub use stress::{expect_holds, record, stress};
 
 use std::fmt::Debug;
 

@@ -1,39 +1,35 @@
 //! etcd keeps the contract, with one member and with three that the tests start.
 
-#![allow(clippy::print_stdout, reason = "tests say what they leave out")]
-
 mod support;
 
-use isonomy_cluster::{Kind, Server};
-use isonomy_driver::contract::{self, Stress};
-use isonomy_driver::{Database, Error, open};
-use support::start;
-
-fn open_all(server: &Server, isolation: Option<&str>) -> Box<dyn Database> {
-    let urls = server.urls();
-    let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
-    open(&urls, isolation).expect("the URLs are some")
-}
-
-const STRESS: Stress = Stress { sessions: 6, attempts: 100, keys: 5, seed: 2 };
+use isonomy_cluster::Kind;
+use isonomy_driver::{Error, contract, open};
+use isonomy_workload::Preset;
+use support::{database, holds_as_promised, start};
 
 #[test]
 fn one_member_keeps_the_contract() {
     let Some(server) = start(Kind::Etcd) else { return };
     for isolation in [None, Some("serializable"), Some("snapshot")] {
-        let database = open_all(&server, isolation);
+        let database = database(&server, isolation);
         contract::check(&*database);
-        contract::stress_with(&*database, STRESS);
+        for preset in [Preset::RwRegister, Preset::RangeB, Preset::Bank, Preset::TpcC] {
+            holds_as_promised(&*database, preset, 100);
+        }
     }
 }
 
 #[test]
 fn three_members_keep_the_contract() {
     let Some(server) = start(Kind::EtcdCluster) else { return };
-    contract::check(&*open_all(&server, None));
+    let fresh = database(&server, None);
+    contract::check(&*fresh);
+    holds_as_promised(&*fresh, Preset::CasRegister, 200);
     // A client need not see what another has just committed.
     for isolation in ["serializable", "snapshot"] {
-        contract::stress_with(&*open_all(&server, Some(isolation)), STRESS);
+        let database = database(&server, Some(isolation));
+        contract::stress(&*database);
+        holds_as_promised(&*database, Preset::RangeB, 200);
     }
 }
 
@@ -41,7 +37,7 @@ fn three_members_keep_the_contract() {
 #[test]
 fn what_was_read_is_compared() {
     let Some(server) = start(Kind::Etcd) else { return };
-    let database = open_all(&server, None);
+    let database = database(&server, None);
     database.prepare().expect("it is reachable");
     let [mut a, mut b] = [0, 1].map(|number| database.connect(number).expect("it is reachable"));
     let mut disturb = |key, value| {
@@ -78,9 +74,9 @@ fn nobody_is_there() {
 #[test]
 fn a_lonely_member_reads_and_does_not_commit() {
     let Some(server) = start(Kind::EtcdCluster) else { return };
-    let fresh = open_all(&server, None);
+    let fresh = database(&server, None);
     fresh.prepare().expect("all are there");
-    let local = open_all(&server, Some("serializable"));
+    let local = database(&server, Some("serializable"));
     let mut session = local.connect(0).expect("it is there");
     session.begin().and_then(|()| session.write(1, 1)).and_then(|()| session.commit()).expect("all are there");
     for node in &server.nodes()[1..] {

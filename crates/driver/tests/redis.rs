@@ -1,31 +1,52 @@
 //! Redis keeps the contract, with a server that the test starts.
 
-#![allow(clippy::print_stdout, reason = "tests say what they leave out")]
-
 mod support;
 
+use isonomy_checker::{IsolationLevel, Options, Verdict, check};
 use isonomy_cluster::Kind;
-use isonomy_driver::contract::{self, Stress};
-use isonomy_driver::{Ability, Error, open};
-use support::start;
+use isonomy_driver::run::Plan;
+use isonomy_driver::{Ability, Error, contract, open};
+use isonomy_workload::Preset;
+use support::{database, holds_as_promised, start};
 
 #[test]
 fn redis_keeps_the_contract() {
     let Some(server) = start(Kind::Redis) else { return };
-    let urls = server.urls();
-    let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
     for isolation in [None, Some("watch"), Some("multi")] {
-        let database = open(&urls, isolation).expect("the URL is one");
+        let database = database(&server, isolation);
         contract::check(&*database);
-        contract::stress_with(&*database, Stress { sessions: 8, attempts: 300, keys: 5, seed: 2 });
     }
+}
+
+#[test]
+fn workloads_hold() {
+    let Some(server) = start(Kind::Redis) else { return };
+    let watch = database(&server, Some("watch"));
+    for preset in [Preset::ListAppend, Preset::RangeB, Preset::CasRegister, Preset::Bank, Preset::TpcC] {
+        let summary = holds_as_promised(&*watch, preset, 400);
+        assert!(summary.aborted > 0, "{preset}: clients did not meet");
+    }
+    let multi = database(&server, Some("multi"));
+    for preset in [Preset::RwRegister, Preset::RangeIdh, Preset::SmallBank] {
+        holds_as_promised(&*multi, preset, 400);
+    }
+}
+
+/// Without `WATCH` updates are lost, and found to be.
+#[test]
+fn without_watch_updates_are_lost() {
+    let Some(server) = start(Kind::Redis) else { return };
+    let database = database(&server, Some("multi"));
+    let (history, _) = contract::record(&*database, &Plan::new(Preset::Bank.spec().workload, 6, 1000));
+    let verdict = check(&history, IsolationLevel::SnapshotIsolation, &Options::default());
+    assert!(matches!(verdict, Verdict::Violated(_)), "{verdict:?}");
 }
 
 /// An empty `MULTI` and `EXEC` looks at watched keys, so what only reads sees one state.
 #[test]
 fn what_was_read_is_compared_even_if_nothing_is_written() {
     let Some(server) = start(Kind::Redis) else { return };
-    let database = open(&[&server.urls()[0]], None).expect("the URL is one");
+    let database = database(&server, None);
     database.prepare().expect("it is reachable");
     let [mut a, mut b] = [0, 1].map(|number| database.connect(number).expect("it is reachable"));
     let mut disturb = |value| {
@@ -63,7 +84,7 @@ fn nobody_is_there() {
 #[test]
 fn a_server_that_is_gone_is_lost() {
     let Some(server) = start(Kind::Redis) else { return };
-    let database = open(&[&server.urls()[0]], None).expect("the URL is one");
+    let database = database(&server, None);
     database.prepare().expect("it is reachable");
     let mut session = database.connect(0).expect("it is reachable");
     session.begin().and_then(|()| session.write(1, 1)).and_then(|()| session.commit()).expect("it is there");
