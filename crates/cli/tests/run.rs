@@ -141,7 +141,21 @@ fn a_run_that_is_killed_leaves_a_true_history() {
     .enumerate()
     {
         let runs = place.path(&format!("runs-{number}"));
-        let args = ["run", "--db", db, "--workload", "mini", "--duration", "60s", "--out", &runs];
+        let args = [
+            "run",
+            "--db",
+            db,
+            "--workload",
+            "mini",
+            "--keys",
+            "4",
+            "--sessions",
+            "8",
+            "--duration",
+            "60s",
+            "--out",
+            &runs,
+        ];
         let mut child = spawn(&args);
         let folder = place.0.join(format!("runs-{number}/seed-4"));
         wait_for(&folder.join("history.jsonl"), 100_000 + 30_000 * number as u64);
