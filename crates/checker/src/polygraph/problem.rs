@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 
 use super::rules::Rules;
 use super::times::{Moments, moments};
-use crate::chains::NONE;
+use crate::chains::{NONE, continues_session};
 use crate::lists::Lists;
 
 /// Transactions, their versions, and who read which of them. Versions are numbered transaction by transaction, each transaction's by
@@ -92,8 +92,8 @@ impl Problem {
         let mut previous = vec![NONE; count];
         let mut following = vec![NONE; count];
         if rules.session_order {
-            for index in 1..count {
-                if history.session_of(txns[index - 1]) == history.session_of(txns[index]) {
+            for (index, continues) in continues_session(history, txns.iter().copied()).enumerate() {
+                if continues {
                     previous[index] = index as u32 - 1;
                     following[index - 1] = index as u32;
                 }
