@@ -99,6 +99,50 @@ fn stores_give_what_they_promise_and_little_more() {
     }
 }
 
+/// Ranges, inserts, deletes, compare-and-sets and the transactions of applications, which are long or have hot rows.
+#[test]
+fn applications_get_what_they_are_promised() {
+    use Preset as P;
+    let presets = [P::RwRegister, P::RangeB, P::RangeRqh, P::RangeIdh, P::Bank, P::SmallBank];
+    let more = [P::TpcC, P::Rubis, P::Twitter, P::Voter, P::Wikipedia, P::CasRegister];
+    for store in [StoreLevel::Causal, StoreLevel::SnapshotIsolation, StoreLevel::StrictSerializable] {
+        let promised = promised(store);
+        for preset in presets.into_iter().chain(more) {
+            let (history, summary) =
+                generate(&HistorySpec { transactions: 600, level: store, seed: 2, ..preset.spec() });
+            let name = format!("{store}, {preset}, {} aborted", summary.aborted);
+            for level in L::ALL.into_iter().filter(|&level| promised.implies(level)) {
+                assert!(decide(&history, level, &name).is_none(), "{name} violates {level}");
+            }
+            if preset == P::CasRegister {
+                let linearizable = decide_if_timed(&history, L::Linearizable, &name);
+                assert_eq!(linearizable, store == StoreLevel::StrictSerializable, "{name}");
+            }
+        }
+    }
+}
+
+/// Whether a level that needs times holds; not if there are none.
+fn decide_if_timed(history: &History, level: L, name: &str) -> bool {
+    history.transactions().all(|txn| history.times(txn).finish.is_some()) && decide(history, level, name).is_none()
+}
+
+/// What a store allows does happen: programs that write what they have not read, or read rows that come and go.
+#[test]
+fn applications_show_anomalies() {
+    for (preset, keys, store, asked) in [
+        (Preset::SmallBank, 18, StoreLevel::SnapshotIsolation, L::Serializable),
+        (Preset::RwRegister, 10, StoreLevel::SnapshotIsolation, L::Serializable),
+        (Preset::Bank, 8, StoreLevel::Prefix, L::SnapshotIsolation),
+        // Its transactions only read or only write, so nothing is between this and serializable.
+        (Preset::RangeB, 20, StoreLevel::Causal, L::Prefix),
+    ] {
+        let mut spec = HistorySpec { transactions: 2000, level: store, seed: 3, ..preset.spec() };
+        spec.workload.keys = keys;
+        assert!(decide(&generate(&spec).0, asked, preset.name()).is_some(), "{store}, {preset} satisfies {asked}");
+    }
+}
+
 /// With exact clocks, and with clocks that are off by as much as comparisons are loosened.
 #[test]
 fn stores_give_what_they_promise_in_real_time() {

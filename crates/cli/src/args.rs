@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
-use isonomy::{Ablation, Engine, Format, IsolationLevel};
+use isonomy::{Ablation, Engine, Format};
 use isonomy_workload::{Anomaly, Distribution, Length, MiniMix, Preset, StoreLevel};
 
 use crate::exit::{Exit, complain};
 use crate::output::{Terminal, When};
-use crate::values::{Database, LevelChoice, duration, engine, level_choice, share, size};
+use crate::values::{LevelChoice, duration, engine, level_choice, share, size};
 use crate::{anomalies, certify, check, convert, generate, levels, run, stats};
 
 const EXIT_CODES: &str = "\
@@ -285,7 +285,7 @@ pub(crate) struct HistoryArgs {
     /// Events per transaction: 15, 1..4, or 15/150:0.1 (a tenth has 150)
     #[arg(long, value_name = "N|A..B")]
     pub(crate) events: Option<Length>,
-    /// Number of keys
+    /// Number of keys; of an application, its scale: warehouses, customers, accounts, users, telephones or pages
     #[arg(long, value_name = "N")]
     pub(crate) keys: Option<u64>,
     /// Share of reads
@@ -375,37 +375,63 @@ pub(crate) struct LightweightArgs {
 #[derive(Debug, Args)]
 #[command(after_help = run::after_help())]
 pub(crate) struct RunArgs {
-    /// The database: mock:LEVEL is a simulated store that gives exactly this level
-    #[arg(long, value_name = "DB", default_value = "mock:read-atomic")]
-    pub(crate) db: Database,
-    /// The level to ask of it; if absent, the weakest that the simulated store does not promise
-    #[arg(long, short, value_name = "L")]
-    pub(crate) level: Option<IsolationLevel>,
+    /// The database; several times for the nodes of one. Without it, a demonstration
+    #[arg(long, value_name = "URL")]
+    pub(crate) db: Vec<String>,
+    /// The isolation that the database is asked for, in its own words; what it gives by default if absent
+    #[arg(long, value_name = "NAME", requires = "db")]
+    pub(crate) isolation: Option<String>,
+    /// Levels to check, or `all`; what the documentation of the database promises for this isolation if absent
+    #[arg(long, short, value_name = "L[,L]", value_delimiter = ',', value_parser = level_choice)]
+    pub(crate) level: Vec<LevelChoice>,
     /// The workload, as for `generate history --preset`; small transactions on few keys if absent
     #[arg(long, short, value_name = "PRESET")]
     pub(crate) workload: Option<Preset>,
-    /// Number of sessions
-    #[arg(long, value_name = "N")]
+    /// Number of sessions, each a client with a connection of its own
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) sessions: Option<u32>,
-    /// Number of transactions of each run, in all sessions together
+    /// Number of transactions that are to commit, in all sessions together
     #[arg(long, value_name = "N")]
     pub(crate) txns: Option<u64>,
-    /// What all choices follow from; each further run takes the next seed
-    // The default is one whose story is short.
+    /// Begin no transaction after this time; without --txns, as many as fit
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(crate) duration: Option<Duration>,
+    /// The longest pause between transactions
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "0")]
+    pub(crate) think: Duration,
+    /// The longest pause between the events of a transaction, to let others come between
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(crate) delay: Option<Duration>,
+    /// Number of keys
+    #[arg(long, value_name = "N")]
+    pub(crate) keys: Option<u64>,
+    /// What all choices follow from, but those of the database and of the scheduler; each further run takes the next seed
     #[arg(long, value_name = "N", default_value_t = 4)]
     pub(crate) seed: u64,
-    /// Runs at most, until a violation is found
-    #[arg(long, value_name = "N", default_value = "20")]
-    pub(crate) repeat: NonZeroUsize,
+    /// Number of runs; 1 if absent, with --until as many as it takes
+    #[arg(long, value_name = "N")]
+    pub(crate) repeat: Option<NonZeroUsize>,
+    /// Stop after the first run that violates a level that is checked
+    #[arg(long, value_name = "WHAT")]
+    pub(crate) until: Option<run::Until>,
     /// Leave a level of a history undecided after this time
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) timeout: Option<Duration>,
+    /// Keep each run in a folder of its own here: history, report, seed, versions, command line
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) out: Option<PathBuf>,
     /// Keep the last history; the format is by the name of the file, else jsonl
     #[arg(long, value_name = "FILE")]
     pub(crate) save: Option<PathBuf>,
-    /// Print one JSON object per verdict, a line each, as `check` does
+    /// Print one JSON object per run, and one per verdict as `check` does, a line each
     #[arg(long)]
     pub(crate) json: bool,
+    /// Write the report as a page
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Write the verdicts as test results, for CI systems
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
 }
 
 /// Reads the arguments, runs the command, and says how it ended.

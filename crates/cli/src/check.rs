@@ -18,7 +18,7 @@ use crate::output::{Output, Paint, Terminal};
 use crate::progress::Progress;
 use crate::values::chosen;
 
-mod draw;
+pub(crate) mod draw;
 pub(crate) mod json;
 pub(crate) mod judge;
 pub(crate) mod patterns;
@@ -113,7 +113,7 @@ fn validate(args: &CheckArgs) -> Result<(), Failure> {
 
 /// Levels in an order that spares work: one that holds answers for those it implies, and one that is violated for those that imply it, so
 /// those in the middle come first.
-fn in_halves(levels: &[IsolationLevel]) -> Vec<IsolationLevel> {
+pub(crate) fn in_halves(levels: &[IsolationLevel]) -> Vec<IsolationLevel> {
     let mut left = levels.to_vec();
     left.dedup();
     let mut order = Vec::with_capacity(left.len());
@@ -183,7 +183,7 @@ impl Task<'_> {
             }
             text
         };
-        let mut notes = Vec::new();
+        let mut notes: Vec<String> = loaded.note.iter().cloned().collect();
         let certificate = self.certificate(&loaded, &judged);
         let drawings = draw::write(self.args, history, &judged, &mut notes);
         let failures: Vec<Failure> = [certificate, drawings].into_iter().filter_map(Result::err).collect();

@@ -145,15 +145,23 @@ fn length(shape: &mut Shape) -> Option<&mut Length> {
         Shape::General { length, .. }
         | Shape::Mixed { length, .. }
         | Shape::Blind { length, .. }
-        | Shape::ListAppend { length, .. } => Some(length),
-        Shape::Mini(_) => None,
+        | Shape::ListAppend { length, .. }
+        | Shape::RwRegister { length, .. }
+        | Shape::Ranges { length, .. } => Some(length),
+        Shape::Mini(_) | Shape::CasRegister { .. } | Shape::Application(_) => None,
     }
 }
 
 fn read_share(shape: &mut Shape) -> Option<&mut f64> {
     match shape {
-        Shape::General { read_share, .. } | Shape::ListAppend { read_share, .. } => Some(read_share),
+        Shape::General { read_share, .. }
+        | Shape::ListAppend { read_share, .. }
+        | Shape::RwRegister { read_share, .. } => Some(read_share),
         Shape::Blind { read_only, .. } => Some(read_only),
-        Shape::Mixed { .. } | Shape::Mini(_) => None,
+        Shape::Mixed { .. }
+        | Shape::Mini(_)
+        | Shape::Ranges { .. }
+        | Shape::CasRegister { .. }
+        | Shape::Application(_) => None,
     }
 }

@@ -8,9 +8,11 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use isonomy::{Format, History, ReadError, ReadOptions, formats};
+use isonomy_driver::recorder::leftover;
 
 use crate::exit::Failure;
 use crate::files;
+use crate::output::count;
 use crate::progress::Progress;
 
 /// A history and how it came here.
@@ -18,6 +20,8 @@ pub(crate) struct Loaded {
     pub(crate) history: History,
     pub(crate) format: Option<Format>,
     pub(crate) took: Duration,
+    /// What the user should know of it.
+    pub(crate) note: Option<String>,
 }
 
 /// How to load histories.
@@ -41,9 +45,13 @@ impl Loader {
     /// Loads a history; `-` is standard input.
     pub(crate) fn load(&self, path: &Path) -> Result<Loaded, Failure> {
         let began = Instant::now();
-        // dbcop names directories and keeps one file in each.
-        let inside = path.join("history.bincode");
-        let path = if path.is_dir() && inside.is_file() { &inside } else { path };
+        // `isonomy run` and dbcop name directories, and keep one file in each.
+        let inside = |name: &str| Some(path.join(name)).filter(|inside| path.is_dir() && inside.is_file());
+        let inside = inside("history.jsonl").or_else(|| inside("history.bincode"));
+        let path = inside.as_deref().unwrap_or(path);
+        if self.format.is_none_or(|format| format == Format::Jsonl) && is_unfinished(path) {
+            return self.load_unfinished(path);
+        }
         let options = ReadOptions { format: self.format, memory_limit: self.memory, ..ReadOptions::default() };
         let head = Head::default();
         let tap = |inner: Box<dyn Read>| Tap { inner, head: Rc::clone(&head) };
@@ -57,7 +65,7 @@ impl Loader {
         };
         let format = self.format.or_else(|| detected(path, &head.borrow()));
         match result {
-            Ok(history) => Ok(Loaded { history, format, took: began.elapsed() }),
+            Ok(history) => Ok(Loaded { history, format, took: began.elapsed(), note: None }),
             Err((message, malformed)) => {
                 let failure = Failure::new(message);
                 // A wrong guess is worth a word, unless the name of the file agrees.
@@ -71,6 +79,35 @@ impl Loader {
                 })
             }
         }
+    }
+}
+
+/// Whether a recorder of `isonomy run` has not come to its end.
+fn is_unfinished(path: &Path) -> bool {
+    path.extension().is_some_and(|ext| ext == "jsonl") && path.with_extension("pending").is_file()
+}
+
+impl Loader {
+    /// Loads a history whose recorder was killed, with the transactions that were open then.
+    fn load_unfinished(&self, path: &Path) -> Result<Loaded, Failure> {
+        let began = Instant::now();
+        let fail = |error: &dyn std::fmt::Display| Failure::new(format_args!("{}: {error}", name(path)));
+        let left = leftover(path).map_err(|error| fail(&error))?;
+        let lines = left.read(path).map_err(|error| fail(&error))?;
+        let options = ReadOptions {
+            format: Some(Format::Jsonl),
+            memory_limit: self.memory,
+            size: Some(left.complete),
+            ..ReadOptions::default()
+        };
+        let source = formats::Source::Stream(Box::new(self.progress.counting(lines)));
+        let history = formats::read(source, options).map_err(|error| fail(&error))?;
+        let open = count(left.open.len(), "transaction");
+        let note = format!(
+            "{}: its recorder did not come to its end; {open} that it left open count as indeterminate",
+            name(path)
+        );
+        Ok(Loaded { history, format: Some(Format::Jsonl), took: began.elapsed(), note: Some(note) })
     }
 }
 

@@ -61,6 +61,9 @@ pub(crate) enum Style {
 }
 
 impl Paint {
+    /// No colours.
+    pub(crate) const NONE: Paint = Paint(false);
+
     fn new(when: When, is_terminal: bool) -> Self {
         let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");

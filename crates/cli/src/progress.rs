@@ -37,6 +37,15 @@ impl Progress {
         Progress::new(enabled, Some(total), template, "generating")
     }
 
+    /// Counts transactions that a database commits, of so many if that is known; what else is to be told is the message.
+    pub(crate) fn commits(enabled: bool, total: Option<u64>) -> Self {
+        let template = match total {
+            Some(_) => "[{bar:30}] {human_pos}/{human_len} committed, {msg}, {eta} left",
+            None => "{human_pos} committed in {elapsed}, {msg}",
+        };
+        Progress::new(enabled, total, template, "")
+    }
+
     fn new(enabled: bool, total: Option<u64>, template: &str, message: &'static str) -> Self {
         if !enabled {
             return Progress(None);

@@ -1,159 +1,119 @@
 //! `isonomy run`: the main job. Runs a workload against a database, records what the clients saw, and checks it.
 //!
-//! So far the database is a simulated store. Drivers of real ones take the place of [`record`].
+//! Without a database it is a demonstration, on a simulated store that promises too little.
 
-use std::fmt::Write;
-use std::sync::atomic::AtomicBool;
-use std::time::Instant;
+mod folder;
+mod html;
+mod junit;
+mod markup;
+mod report;
 
-use isonomy::certify::certify;
-use isonomy::{Ablation, Engine, Format, History, HistoryBuilder, IsolationLevel, Terms, Verdict, formats};
-use isonomy_workload::{Distribution, HistorySpec, Length, Shape, Workload};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use isonomy::{Ablation, Engine, Format, History, IsolationLevel, Terms, formats};
+use isonomy_driver::run::{Plan, RunError, Watch};
+use isonomy_driver::{Database, Description, Recorder, schemes};
+use isonomy_workload::{Distribution, Length, Shape, Workload};
 
 use crate::args::RunArgs;
+use crate::check::in_halves;
 use crate::check::judge::{Judged, Settings, judge};
-use crate::check::{json, text};
 use crate::exit::{Exit, Failure};
-use crate::files::Target;
-use crate::load::{self, Loaded};
-use crate::output::{Output, Terminal, count, time};
-use crate::values::Database;
+use crate::files::{Problem, Target};
+use crate::levels;
+use crate::load::{self, Loader};
+use crate::output::{Output, Terminal, grouped};
+use crate::progress::Progress;
+use crate::values::chosen;
+use folder::Folder;
+use report::Ran;
 
-pub(crate) fn after_help() -> &'static str {
-    "\
-Without arguments it is a demonstration: the simulated store gives read-atomic, causal consistency is asked of it, and the
+/// When runs are enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Until {
+    Violation,
+}
+
+/// What the demonstration runs against, and how often at most.
+const DEMONSTRATION: (&str, usize) = ("mock:read-atomic", 20);
+
+/// Levels that nobody asked for get no more time than this.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+pub(crate) fn after_help() -> String {
+    let width = schemes().iter().map(|scheme| scheme.form.chars().count()).max().unwrap_or(0);
+    let databases: String =
+        schemes().iter().map(|scheme| format!("  {:width$}  {}\n", scheme.form, scheme.what)).collect();
+    format!(
+        "\
+Without --db it is a demonstration: the simulated store gives read-atomic, causal consistency is asked of it, and the
 violation found is shown. It ends with exit code 1, as every command that found a violation does.
 
+Databases:
+{databases}
 Examples:
   isonomy run
-  isonomy run --db mock:read-committed --level read-atomic --seed 3
-  isonomy run --db mock:causal --level causal --txns 10000 --repeat 5
-  isonomy run --save history.jsonl ; isonomy check history.jsonl
+  isonomy run --db sqlite --workload mini --txns 10000
+  isonomy run --db mock:snapshot-isolation --level serializable --until violation --out runs
+  isonomy run --db sqlite:/tmp/some.db --duration 30s --delay 2ms --junit results.xml
+  isonomy check runs/seed-4
 
-Exit codes: 0 no run violated the level; 1 violated; 2 could not run; 3 undecided."
+Ctrl-C ends a run: transactions under way are finished, and what was recorded is checked.
+
+Exit codes: 0 what was asked for holds; 1 violated; 2 could not run; 3 undecided."
+    )
 }
 
 pub(crate) fn run(args: &RunArgs, terminal: Terminal) -> Result<Exit, Failure> {
-    let Database::Mock(store) = args.db;
-    let given: IsolationLevel = store.name().parse().expect("the store's levels are the checker's");
-    let asked = args.level.unwrap_or_else(|| weakest_not_promised(given));
-    let spec = specification(args);
+    validate(args)?;
+    let job = Job::new(args, terminal)?;
     let mut show = Show { out: Output::new(), json: args.json };
-    show.say(format_args!(
-        "The database: {}, a simulated store that gives {given} and nothing more.\n\
-         The question: does it give {asked}? ({}.)\n",
-        args.db,
-        asked.summary(),
-    ))?;
-
-    let cancelled = AtomicBool::new(false);
-    let settings = Settings {
-        terms: Terms::default(),
-        engine: Engine::default(),
-        ablation: Ablation::default(),
-        timeout: args.timeout,
-        cancelled: &cancelled,
+    show.people(&job.introduction())?;
+    let most = match (args.repeat, job.demonstration, args.until) {
+        (Some(most), ..) => most.get(),
+        (None, true, _) => DEMONSTRATION.1,
+        (None, false, Some(Until::Violation)) => usize::MAX,
+        (None, false, None) => 1,
     };
+    let until_violation = job.demonstration || args.until == Some(Until::Violation);
+    let (mut page, mut tests) = (html::Page::default(), junit::Tests::default());
     let mut exit = Exit::Fine;
-    let mut last = None;
-    for run in 0..args.repeat.get() as u64 {
-        let spec = HistorySpec { seed: args.seed.wrapping_add(run), ..spec.clone() };
-        let loaded = record(&spec)?;
-        let judged = judge(&loaded.history, asked, &settings, &[]);
-        show.say(format_args!(
-            "Run {}, seed {}: {} in {}, {}; {asked} {} ({}).",
-            run + 1,
-            spec.seed,
-            count(loaded.history.transaction_count(), "transaction"),
-            count(loaded.history.sessions().len(), "session"),
-            count(loaded.history.event_count(), "event"),
-            terminal.out.style(text::style(&judged.verdict), judged.verdict.name()),
-            time(judged.took),
-        ))?;
-        let name = format!("{}?seed={}", args.db, spec.seed);
-        show.json(&name, &loaded, &judged)?;
-        let found = match judged.verdict {
-            Verdict::Holds(_) => Exit::Fine,
-            Verdict::Violated(_) => Exit::Violated,
-            Verdict::Undecided(_) => Exit::Undecided,
-        };
-        exit = exit.and(found);
-        last = Some((name, loaded, judged));
-        if found == Exit::Violated {
+    let mut last: Option<Ran> = None;
+    for number in 1..=most {
+        // The one before is dropped first: histories can be large.
+        drop(last.take());
+        let ran = job.once(number)?;
+        show.people(&ran.told(&job, terminal.out))?;
+        if args.json {
+            show.out.print(&ran.json_lines(&job))?;
+        }
+        ran.keep(&job)?;
+        if args.html.is_some() {
+            page.add(&job, &ran);
+        }
+        if args.junit.is_some() {
+            tests.add(&job, &ran);
+        }
+        exit = exit.and(ran.exit());
+        let enough = (until_violation && ran.is_violated()) || job.interrupted.load(Ordering::Relaxed);
+        last = Some(ran);
+        if enough {
             break;
         }
     }
-    let (name, loaded, judged) = last.expect("there is at least one run");
-    show.verdict(&loaded.history, asked, &judged.verdict)?;
-    if given != asked {
-        let own = judge(&loaded.history, given, &settings, &[]);
-        show.json(&name, &loaded, &own)?;
-        show.promise(&loaded.history, given, &own.verdict)?;
-        // The store's own level is asked to show that the store does what it says; only a violation would be news.
-        if matches!(own.verdict, Verdict::Violated(_)) {
-            exit = exit.and(Exit::Violated);
+    let ran = last.expect("there is at least one run");
+    show.people(&ran.verdicts(&job, terminal.out))?;
+    if let Some(path) = &args.save {
+        save(path, &ran.loaded.history, terminal)?;
+    }
+    for (path, text) in [(&args.html, page.finish(&job)), (&args.junit, tests.finish())] {
+        if let Some(path) = path {
+            write(path, &text)?;
         }
     }
-    let promised = given.implies(asked);
-    if exit == Exit::Violated && !promised {
-        show.say(format_args!(
-            "\nThat is how it should end: the store never promised {asked}, and isonomy found out. Exit code 1 says `violated`."
-        ))?;
-    }
-    save(args, &loaded.history, terminal)?;
     Ok(exit)
-}
-
-/// The weakest level with a checker that a store of some level need not satisfy; its own if there is none.
-fn weakest_not_promised(given: IsolationLevel) -> IsolationLevel {
-    // The store records times only where its own level speaks of them.
-    let askable = |level: IsolationLevel| !level.needs_times() || given.needs_times();
-    let open =
-        |level: &IsolationLevel| !given.implies(*level) && askable(*level) && *level != IsolationLevel::Linearizable;
-    IsolationLevel::ALL.into_iter().find(open).unwrap_or(given)
-}
-
-/// Small transactions on few keys: they meet often, and their stories are short.
-fn specification(args: &RunArgs) -> HistorySpec {
-    let Database::Mock(level) = args.db;
-    let mut spec = match args.workload {
-        Some(preset) => preset.spec(),
-        None => HistorySpec {
-            sessions: 5,
-            transactions: 60,
-            workload: Workload {
-                keys: 30,
-                distribution: Distribution::Uniform,
-                shape: Shape::General { length: Length::Between(2, 4), read_share: 0.5, single_access: true },
-            },
-            ..HistorySpec::default()
-        },
-    };
-    spec.level = level;
-    spec.sessions = args.sessions.unwrap_or(spec.sessions);
-    spec.transactions = args.txns.unwrap_or(spec.transactions);
-    spec
-}
-
-/// Runs the workload once.
-fn record(spec: &HistorySpec) -> Result<Loaded, Failure> {
-    let began = Instant::now();
-    let mut builder = HistoryBuilder::new();
-    spec.generate(&mut builder).map_err(Failure::new)?;
-    let history = builder.finish().map_err(Failure::new)?;
-    Ok(Loaded { history, format: None, took: began.elapsed() })
-}
-
-fn save(args: &RunArgs, history: &History, terminal: Terminal) -> Result<(), Failure> {
-    let Some(path) = &args.save else { return Ok(()) };
-    if load::is_stdin(path) {
-        return Err(Failure::new("--save needs a file: the answers are on standard output"));
-    }
-    let target = Target::File(path.clone());
-    let format = target.format().unwrap_or(Format::Jsonl);
-    target.write(|out| formats::write(history, format, out).expect("formats told by names are writable"))?;
-    terminal.note(&format!("{}: the last history, as {format}", path.display()));
-    Ok(())
 }
 
 /// Says it to people, or to programs.
@@ -163,55 +123,214 @@ struct Show {
 }
 
 impl Show {
-    fn say(&mut self, text: std::fmt::Arguments<'_>) -> Result<(), Failure> {
-        if self.json { Ok(()) } else { self.out.print(&format!("{text}\n")) }
-    }
-
-    fn json(&mut self, name: &str, loaded: &Loaded, judged: &Judged) -> Result<(), Failure> {
-        if self.json { self.out.print(&json::lines(name, loaded, std::slice::from_ref(judged), None)) } else { Ok(()) }
-    }
-
-    fn verdict(&mut self, history: &History, level: IsolationLevel, verdict: &Verdict) -> Result<(), Failure> {
-        match verdict {
-            Verdict::Violated(counterexample) => {
-                let mut told = format!("\n{level} is violated: {}\n\n", counterexample.anomaly);
-                told += &text::story(history, counterexample);
-                let _ = write!(
-                    told,
-                    "\nThe evidence, checked again by code of its own: {}.",
-                    checked(history, level, verdict)
-                );
-                self.say(format_args!("{told}"))
-            }
-            Verdict::Holds(_) => self.say(format_args!(
-                "\nNo run violated {level}. The evidence for the last one, checked again by code of its own: {}.",
-                checked(history, level, verdict)
-            )),
-            Verdict::Undecided(reason) => self.say(format_args!("\n{level} is undecided: {reason}.")),
-        }
-    }
-
-    /// What came of the level that the store promises.
-    fn promise(&mut self, history: &History, level: IsolationLevel, verdict: &Verdict) -> Result<(), Failure> {
-        match verdict {
-            Verdict::Holds(_) => self.say(format_args!(
-                "What the store does promise, it kept: {level} holds for the same history ({}).",
-                checked(history, level, verdict)
-            )),
-            Verdict::Violated(counterexample) => self.say(format_args!(
-                "The store broke its own promise, {level}. That is a bug in isonomy; please report it.\n{}",
-                text::story(history, counterexample)
-            )),
-            Verdict::Undecided(reason) => {
-                self.say(format_args!("Whether the store kept {level} is undecided: {reason}."))
-            }
-        }
+    fn people(&mut self, text: &str) -> Result<(), Failure> {
+        if self.json { Ok(()) } else { self.out.print(text) }
     }
 }
 
-fn checked(history: &History, level: IsolationLevel, verdict: &Verdict) -> String {
-    match certify(history, level, Terms::default(), verdict) {
-        Ok(()) => "certified".into(),
-        Err(flaw) => format!("rejected, {flaw}"),
+fn validate(args: &RunArgs) -> Result<(), Failure> {
+    for (option, path) in
+        [("--save", &args.save), ("--out", &args.out), ("--html", &args.html), ("--junit", &args.junit)]
+    {
+        if path.as_deref().is_some_and(load::is_stdin) {
+            return Err(Failure::new(format_args!("{option} needs a file: the answers are on standard output")));
+        }
+    }
+    Ok(())
+}
+
+fn save(path: &std::path::Path, history: &History, terminal: Terminal) -> Result<(), Failure> {
+    let target = Target::File(path.to_path_buf());
+    let format = target.format().unwrap_or(Format::Jsonl);
+    target.write(|out| formats::write(history, format, out).expect("formats told by names are writable"))?;
+    terminal.note(&format!("{}: the last history, as {format}", path.display()));
+    Ok(())
+}
+
+fn write(path: &std::path::Path, text: &str) -> Result<(), Failure> {
+    let target = Target::File(path.to_path_buf());
+    target.write(|out| out.write_all(text.as_bytes()).map_err(Problem::Io)).map(|_| ())
+}
+
+/// What is run, and what is asked.
+pub(crate) struct Job<'a> {
+    args: &'a RunArgs,
+    terminal: Terminal,
+    database: Box<dyn Database>,
+    about: Description,
+    /// The URLs, without passwords.
+    urls: Vec<String>,
+    demonstration: bool,
+    /// The level that the documentation promises.
+    promised: Option<IsolationLevel>,
+    /// The levels that decide how the command ends. None: which one holds is the question.
+    asked: Vec<IsolationLevel>,
+    plan: Plan,
+    interrupted: Arc<AtomicBool>,
+}
+
+impl<'a> Job<'a> {
+    fn new(args: &'a RunArgs, terminal: Terminal) -> Result<Self, Failure> {
+        let demonstration = args.db.is_empty();
+        let urls: Vec<&str> =
+            if demonstration { vec![DEMONSTRATION.0] } else { args.db.iter().map(String::as_str).collect() };
+        let database = isonomy_driver::open(&urls, args.isolation.as_deref()).map_err(Failure::new)?;
+        let about = database.describe().map_err(Failure::new)?;
+        let promised = about.isolation.promises.and_then(|name| name.parse().ok());
+        let asked = match promised {
+            _ if !args.level.is_empty() => chosen(&args.level),
+            Some(promised) if demonstration => vec![weakest_not_promised(promised)],
+            promised => promised.into_iter().collect(),
+        };
+        let interrupted = Arc::new(AtomicBool::new(false));
+        listen(&interrupted)?;
+        Ok(Job {
+            args,
+            terminal,
+            database,
+            about,
+            urls: urls.into_iter().map(without_password).collect(),
+            demonstration,
+            promised,
+            asked,
+            plan: plan(args, demonstration),
+            interrupted,
+        })
+    }
+
+    /// Runs the workload once, and checks what was recorded.
+    fn once(&self, number: usize) -> Result<Ran, Failure> {
+        let seed = self.args.seed.wrapping_add(number as u64 - 1);
+        let plan = Plan { seed, ..self.plan.clone() };
+        let mut folder = Folder::create(self.args.out.as_deref(), seed)?;
+        folder.write("run.json", &format!("{:#}\n", report::setup(self, &plan)))?;
+        let recorder = Recorder::create(folder.history()).map_err(Failure::new)?;
+        let progress = Progress::commits(self.terminal.shows_progress(), plan.transactions);
+        let mut advance = |now: isonomy_driver::run::Progress| {
+            let rate = now.committed as f64 / now.elapsed.as_secs_f64().max(1e-9);
+            let attempts = (now.committed + now.aborted + now.indeterminate).max(1);
+            let aborted = 100.0 * now.aborted as f64 / attempts as f64;
+            progress.doing(format!("{}/s, {aborted:.1} % aborted", grouped(rate as usize)));
+            progress.reach(now.committed);
+        };
+        let watch = Watch { stop: &self.interrupted, progress: &mut advance };
+        let summary = isonomy_driver::run(&*self.database, &plan, &recorder, watch);
+        progress.end();
+        let summary = summary.and_then(|summary| recorder.finish().map(|()| summary).map_err(RunError::from));
+        let summary = match summary {
+            Ok(summary) => summary,
+            Err(error @ RunError::Record(_)) => {
+                let kept = folder.keep().display();
+                return Err(Failure::new(error).hint(format_args!("`isonomy check {kept}` checks what was recorded")));
+            }
+            Err(error) => return Err(Failure::new(error)),
+        };
+        let loaded = Loader::default().load(&folder.history())?;
+        let (judged, others) = self.judge(&loaded.history);
+        Ok(Ran { number, seed, plan, folder, summary, loaded, judged, others })
+    }
+
+    /// The levels asked for; and others, to tell what the database does give.
+    fn judge(&self, history: &History) -> (Vec<Judged>, Vec<Judged>) {
+        // Whoever stops a run still wants to know what came of it.
+        let cancelled = AtomicBool::new(false);
+        let settings = |timeout| Settings {
+            terms: Terms::default(),
+            engine: Engine::default(),
+            ablation: Ablation::default(),
+            timeout,
+            cancelled: &cancelled,
+        };
+        let (mine, brief) = (settings(self.args.timeout), settings(Some(self.args.timeout.unwrap_or(PATIENCE))));
+        let mut judged: Vec<Judged> = Vec::new();
+        for level in in_halves(&self.asked) {
+            judged.push(judge(history, level, &mine, &judged));
+        }
+        let wanted: Vec<IsolationLevel> = match self.promised {
+            Some(promised) if self.demonstration => vec![promised],
+            _ => levels::by_default(history),
+        };
+        let wanted: Vec<IsolationLevel> = wanted.into_iter().filter(|level| !self.asked.contains(level)).collect();
+        let asked = judged.len();
+        for level in in_halves(&wanted) {
+            judged.push(judge(history, level, &brief, &judged));
+        }
+        let mut others = judged.split_off(asked);
+        judged.sort_by_key(|judged| self.asked.iter().position(|&level| level == judged.level));
+        others.sort_by_key(|judged| wanted.iter().position(|&level| level == judged.level));
+        (judged, others)
+    }
+}
+
+/// The weakest level that a store of some level need not satisfy; its own if there is none.
+fn weakest_not_promised(given: IsolationLevel) -> IsolationLevel {
+    let open = |level: &IsolationLevel| !given.implies(*level) && *level != IsolationLevel::Linearizable;
+    IsolationLevel::ALL.into_iter().find(open).unwrap_or(given)
+}
+
+/// Small transactions on few keys, if nothing else is asked for: they meet often, and their stories are short.
+fn plan(args: &RunArgs, demonstration: bool) -> Plan {
+    let (mut workload, sessions, transactions) = match args.workload {
+        Some(preset) => {
+            let spec = preset.spec();
+            (spec.workload, spec.sessions, spec.transactions)
+        }
+        None => {
+            let shape = Shape::General { length: Length::Between(2, 4), read_share: 0.5, single_access: true };
+            let workload = Workload { keys: 30, distribution: Distribution::Uniform, shape };
+            if demonstration { (workload, 5, 60) } else { (workload, 8, 2_000) }
+        }
+    };
+    workload.keys = args.keys.unwrap_or(workload.keys);
+    // The store answers so fast that, without pauses, one client would be done before the next begins.
+    let delay = if demonstration { Duration::from_micros(200) } else { Duration::ZERO };
+    Plan {
+        seed: args.seed,
+        transactions: args.txns.or_else(|| args.duration.is_none().then_some(transactions)),
+        duration: args.duration,
+        think: args.think,
+        delay: args.delay.unwrap_or(delay),
+        ..Plan::new(workload, args.sessions.unwrap_or(sessions), 0)
+    }
+}
+
+/// The first ctrl-C ends the run, the second the program.
+fn listen(interrupted: &Arc<AtomicBool>) -> Result<(), Failure> {
+    use signal_hook::consts::{SIGINT, SIGTERM};
+    for signal in [SIGINT, SIGTERM] {
+        // The order matters: at the first one the flag is not yet set when the shutdown looks at it.
+        signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(interrupted))
+            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(interrupted)))
+            .map_err(Failure::new)?;
+    }
+    Ok(())
+}
+
+/// A URL as it may be shown and kept.
+fn without_password(url: &str) -> String {
+    let hidden = || {
+        let (scheme, rest) = url.split_once("://")?;
+        let (user, host) = rest.rsplit_once('@')?;
+        let (user, _) = user.split_once(':')?;
+        Some(format!("{scheme}://{user}:***@{host}"))
+    };
+    hidden().unwrap_or_else(|| url.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_are_not_shown() {
+        assert_eq!(without_password("postgres://me:secret@host:5432/db"), "postgres://me:***@host:5432/db");
+        assert_eq!(without_password("postgres://me@host/db"), "postgres://me@host/db");
+        assert_eq!(without_password("mock:causal"), "mock:causal");
+    }
+
+    #[test]
+    fn the_demonstration_asks_for_the_next_level() {
+        assert_eq!(weakest_not_promised(IsolationLevel::ReadAtomic), IsolationLevel::Causal);
+        assert_eq!(weakest_not_promised(IsolationLevel::Causal), IsolationLevel::Prefix);
     }
 }

@@ -1,11 +1,8 @@
 //! Values on the command line: levels, durations, sizes.
 
-use std::fmt;
-use std::str::FromStr;
 use std::time::Duration;
 
 use isonomy::{Engine, IsolationLevel};
-use isonomy_workload::StoreLevel;
 
 /// One item of `--level`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,35 +93,6 @@ pub(crate) fn share(text: &str) -> Result<f64, String> {
     share.ok_or_else(|| "expected a share from 0 to 1, such as 0.5".to_string())
 }
 
-/// What a workload runs against.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Database {
-    /// The simulated store, at a level.
-    Mock(StoreLevel),
-}
-
-impl FromStr for Database {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (scheme, rest) = text.split_once(':').unwrap_or((text, ""));
-        match (scheme, rest) {
-            ("mock", level) => level.parse().map(Database::Mock).map_err(|error| format!("{error}")),
-            (scheme, _) => {
-                Err(format!("`{scheme}` is not built into this version; known is mock:LEVEL, a simulated store"))
-            }
-        }
-    }
-}
-
-impl fmt::Display for Database {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Database::Mock(level) => write!(f, "mock:{level}"),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -153,12 +121,5 @@ mod tests {
         let all = chosen(&[LevelChoice::One(IsolationLevel::Causal), LevelChoice::All]);
         assert_eq!(all.len(), IsolationLevel::ALL.len());
         assert_eq!(all[0], IsolationLevel::Causal);
-    }
-
-    #[test]
-    fn other_databases_are_refused() {
-        assert_eq!("mock:causal".parse(), Ok(Database::Mock(StoreLevel::Causal)));
-        assert!("postgres://localhost".parse::<Database>().is_err_and(|e| e.contains("not built")));
-        assert!("mock:none".parse::<Database>().is_err_and(|e| e.contains("read-atomic")));
     }
 }

@@ -1,10 +1,22 @@
 //! Databases under test.
 //!
-//! A [`Database`] is one system under test, reached by a URL; a [`Session`] is one client of it with a connection of its own. That is all
-//! that the rest knows of databases. Drivers translate, and hide nothing: they do not retry, pool or cache.
+//! A [`Database`] is one system under test, reached by a URL with [`open`]; a [`Session`] is one client of it with a connection of its own.
+//! That is all that the rest knows of databases. Drivers translate, and hide nothing: they do not retry, pool or cache.
 
+#[cfg(feature = "contract")]
+pub mod contract;
 mod database;
 mod error;
+mod mock;
+pub mod recorder;
+mod registry;
+pub mod run;
+mod sqlite;
 
 pub use database::{Ability, Database, Description, Isolation, Key, Row, Session, Value};
 pub use error::Error;
+pub use mock::Mock;
+pub use recorder::Recorder;
+pub use registry::{Scheme, open, schemes};
+pub use run::run;
+pub use sqlite::Sqlite;

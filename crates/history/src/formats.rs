@@ -28,7 +28,7 @@ mod viper;
 
 pub use binary::BinaryWriter;
 pub use hist::HistWriter;
-pub use jsonl::JsonlWriter;
+pub use jsonl::{JsonlWriter, write_event as write_jsonl_event, write_name as write_jsonl_name};
 pub use text::TextWriter;
 
 /// A file format.

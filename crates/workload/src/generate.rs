@@ -12,7 +12,7 @@ use crate::simulate::{MOST_LAG, MOST_TRANSACTIONS, Simulation, StoreLevel};
 /// What a history is to be like. The same specification gives the same history.
 ///
 /// Keys and sessions are numbers, keys from 0 and sessions from 1. Written values are numbers from 1 and occur once in the
-/// whole history, so that 0 can stand for the initial state.
+/// whole history, so that 0 can stand for the initial state; tombstones are negative.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HistorySpec {
     /// How many clients there are.

@@ -2,8 +2,9 @@
 //!
 //! [`Workload`] says which transactions there are and draws their [`Programs`], for whoever wants to run them against a
 //! database. [`HistorySpec`] runs them against a simulated store instead, whose histories hold at its level by construction
-//! and rarely at the next; and plants an [`Anomaly`] on request. [`LightweightSpec`] makes histories of compare-and-sets. Everything follows from the seed: no file, clock or
-//! environment is read, and the same specification gives the same bytes on every machine.
+//! and rarely at the next; and plants an [`Anomaly`] on request. [`SimulatedStore`] is that store for clients who come by themselves.
+//! [`LightweightSpec`] makes histories of compare-and-sets. Everything follows from the seed: no file, clock or environment is read, and the
+//! same specification gives the same bytes on every machine.
 //!
 //! ```
 //! use isonomy_history::HistoryBuilder;
@@ -19,6 +20,7 @@
 
 mod distribution;
 mod generate;
+mod knowledge;
 mod lightweight;
 mod math;
 mod plant;
@@ -29,11 +31,13 @@ mod simulate;
 
 pub use distribution::{Distribution, InvalidDistribution, KeySampler};
 pub use generate::{GenerateError, HistorySpec, Hooks, Placed, Planted, SpecError, Summary, TimeDetail};
+pub use knowledge::Knowledge;
 pub use lightweight::{LightweightSpec, LightweightSummary};
 pub use plant::{Anomaly, UnknownAnomaly};
 pub use preset::{Preset, UnknownPreset};
 pub use program::{
-    InvalidLength, InvalidMix, Length, MiniMix, MiniShape, Operation, Programs, Shape, Workload, WorkloadError,
+    Application, InvalidLength, InvalidMix, Length, MiniMix, MiniShape, Operation, Programs, RangeMix, Shape, Workload,
+    WorkloadError,
 };
 pub use rng::Rng;
-pub use simulate::{StoreLevel, UnknownStoreLevel};
+pub use simulate::{Conflict, SimulatedClient, SimulatedStore, StoreLevel, UnknownStoreLevel};

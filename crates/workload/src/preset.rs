@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use crate::distribution::Distribution;
 use crate::generate::{HistorySpec, TimeDetail};
-use crate::program::{Length, MiniMix, Shape, Workload};
+use crate::program::{Application, Length, MiniMix, RangeMix, Shape, Workload};
 use crate::simulate::StoreLevel;
 
 /// A named workload, with its sessions and transactions. All are at snapshot isolation with seed 0 until told otherwise.
@@ -39,13 +39,37 @@ pub enum Preset {
     BlindRw,
     /// Elle's list-append: ten lists at a time, 32 appends each.
     ListAppend,
+    /// Elle's rw-register: ten registers at a time, 32 writes each.
+    RwRegister,
+    /// Single reads, writes and compare-and-sets of ten registers.
+    CasRegister,
+    /// Viper's Range-B: reads, writes, inserts, deletes and ranges, 20 % each.
+    RangeB,
+    /// Viper's Range-RQH: 50 % ranges.
+    RangeRqh,
+    /// Viper's Range-IDH: 35 % inserts, 35 % deletes.
+    RangeIdh,
+    /// Bank transfers and audits: eight accounts.
+    Bank,
+    /// SmallBank: 18,000 customers, of whom 1,000 are hot.
+    SmallBank,
+    /// TPC-C: one warehouse.
+    TpcC,
+    /// RUBiS: 20,000 users and 200,000 items.
+    Rubis,
+    /// Twitter: 1,000 users.
+    Twitter,
+    /// Voter: 10,000 telephones.
+    Voter,
+    /// Wikipedia: 1,000 pages and 2,000 users.
+    Wikipedia,
 }
 
 use Preset as P;
 
 impl Preset {
     /// All of them.
-    pub const ALL: [Preset; 14] = [
+    pub const ALL: [Preset; 26] = [
         P::A,
         P::B,
         P::C,
@@ -60,6 +84,18 @@ impl Preset {
         P::BlindRm,
         P::BlindRw,
         P::ListAppend,
+        P::RwRegister,
+        P::CasRegister,
+        P::RangeB,
+        P::RangeRqh,
+        P::RangeIdh,
+        P::Bank,
+        P::SmallBank,
+        P::TpcC,
+        P::Rubis,
+        P::Twitter,
+        P::Voter,
+        P::Wikipedia,
     ];
 
     /// Its name.
@@ -79,6 +115,18 @@ impl Preset {
             P::BlindRm => "blindw-rm",
             P::BlindRw => "blindw-rw",
             P::ListAppend => "list-append",
+            P::RwRegister => "rw-register",
+            P::CasRegister => "cas-register",
+            P::RangeB => "range-b",
+            P::RangeRqh => "range-rqh",
+            P::RangeIdh => "range-idh",
+            P::Bank => "bank",
+            P::SmallBank => "smallbank",
+            P::TpcC => "tpcc",
+            P::Rubis => "rubis",
+            P::Twitter => "twitter",
+            P::Voter => "voter",
+            P::Wikipedia => "wikipedia",
         }
     }
 
@@ -99,6 +147,18 @@ impl Preset {
             P::BlindRm => "Viper's BlindW-RM: 90 % read-only, 10 % write-only transactions of 8 events",
             P::BlindRw => "Viper's BlindW-RW: 50 % read-only, 50 % write-only transactions of 8 events",
             P::ListAppend => "Elle's list-append: 1 to 4 events, ten lists at a time, 32 appends each",
+            P::RwRegister => "Elle's rw-register: 1 to 4 events, ten registers at a time, 32 writes each",
+            P::CasRegister => "one read, write or compare-and-set of one of ten registers",
+            P::RangeB => "Viper's Range-B: 8 reads, writes, inserts, deletes or ranges, 20 % each",
+            P::RangeRqh => "Viper's Range-RQH: as range-b, 50 % ranges",
+            P::RangeIdh => "Viper's Range-IDH: as range-b, 35 % inserts and 35 % deletes",
+            P::Bank => "transfers between two of eight accounts, and audits that read them all",
+            P::SmallBank => "SmallBank: savings and checking accounts of 18,000 customers, 1,000 of them hot",
+            P::TpcC => "TPC-C: orders, payments and deliveries of one warehouse",
+            P::Rubis => "RUBiS as in Cobra: an auction site with 20,000 users and 200,000 items",
+            P::Twitter => "Twitter as in Cobra: 1,000 users tweet, follow and read timelines",
+            P::Voter => "Voter: votes for six contestants from 10,000 telephones",
+            P::Wikipedia => "Wikipedia: 1,000 pages are read, 8 % edited, some watched",
         }
     }
 
@@ -107,6 +167,7 @@ impl Preset {
         let single = |read_share| Shape::General { length: Length::Fixed(15), read_share, single_access: true };
         let blind = |read_only| Shape::Blind { length: Length::Fixed(8), read_only };
         let (uniform, zipfian) = (Distribution::Uniform, Distribution::ZIPFIAN);
+        let hot_customers = Distribution::Hotspot { keys: 1.0 / 18.0, operations: 0.9 };
         let (sessions, transactions, keys, distribution, shape) = match self {
             P::A => (20, 10_000, 10_000, zipfian, single(0.5)),
             P::B => (20, 10_000, 10_000, zipfian, single(0.95)),
@@ -122,6 +183,18 @@ impl Preset {
             P::BlindRm => (24, 10_000, 2_000, uniform, blind(0.9)),
             P::BlindRw => (24, 10_000, 2_000, uniform, blind(0.5)),
             P::ListAppend => (20, 10_000, 10, uniform, Shape::LIST_APPEND),
+            P::RwRegister => (20, 10_000, 10, uniform, Shape::RW_REGISTER),
+            P::CasRegister => (20, 10_000, 10, uniform, Shape::CAS_REGISTER),
+            P::RangeB => (24, 10_000, 2_000, uniform, Shape::ranges(RangeMix::BALANCED)),
+            P::RangeRqh => (24, 10_000, 2_000, uniform, Shape::ranges(RangeMix::RANGE_HEAVY)),
+            P::RangeIdh => (24, 10_000, 2_000, uniform, Shape::ranges(RangeMix::INSERT_DELETE_HEAVY)),
+            P::Bank => (20, 10_000, 8, uniform, Shape::Application(Application::Bank)),
+            P::SmallBank => (20, 10_000, 18_000, hot_customers, Shape::Application(Application::SmallBank)),
+            P::TpcC => (20, 10_000, 1, uniform, Shape::Application(Application::TpcC)),
+            P::Rubis => (20, 10_000, 20_000, zipfian, Shape::Application(Application::Rubis)),
+            P::Twitter => (20, 10_000, 1_000, zipfian, Shape::Application(Application::Twitter)),
+            P::Voter => (20, 10_000, 10_000, uniform, Shape::Application(Application::Voter)),
+            P::Wikipedia => (20, 10_000, 1_000, zipfian, Shape::Application(Application::Wikipedia)),
         };
         HistorySpec {
             sessions,

@@ -1,15 +1,36 @@
 //! What transactions ask for: programs of operations, drawn from a shape.
 //!
-//! A program names keys; values are the business of whoever runs it, who gives every write one of its own.
+//! A program names keys; values are the business of whoever runs it, who gives every write one of its own. It is fixed before it
+//! runs: where an application would look up which row to read next, the program reads the row that is most likely the one. So the
+//! same program can be tried again after a conflict, and what is asked does not depend on the database.
+//!
+//! | file | what it draws |
+//! | --- | --- |
+//! | `plain` | transactions at random: general, mixed, blind, mini, single registers |
+//! | `rotating` | Elle's: keys that are retired after so many writes |
+//! | `ranges` | Viper's: keys that come and go |
+//! | `application` | benchmarks, one file each: transaction types over tables |
 
+mod application;
 mod length;
 mod mini;
+mod plain;
+mod ranges;
+mod rotating;
+mod shape;
+mod source;
 
+pub use application::Application;
 pub use length::{InvalidLength, Length};
 pub use mini::{InvalidMix, MiniMix, MiniShape};
+pub use ranges::RangeMix;
+pub use shape::Shape;
 
-use crate::distribution::{Distribution, InvalidDistribution, KeySampler};
-use crate::rng::Rng;
+use crate::distribution::{Distribution, InvalidDistribution};
+use application::Running;
+use ranges::Ranges;
+use rotating::Rotating;
+use source::Source;
 
 /// Something a transaction asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,92 +43,57 @@ pub enum Operation {
     Append(u64),
     /// Read the key's whole list.
     ReadList(u64),
+    /// Make the key, which is not there or was deleted, with a new value. If it is there, the transaction fails, and trying it
+    /// again is of little use.
+    Insert(u64),
+    /// Delete the key, whether it is there or not: leave a tombstone.
+    Delete(u64),
+    /// Read all keys from `lo` to `hi`, both included.
+    Range {
+        /// The first key.
+        lo: u64,
+        /// The last key.
+        hi: u64,
+    },
+    /// Set the key to a new value if it holds what is expected: what the same program read or wrote of it before, or else what
+    /// the client knows last; see [`Knowledge`](crate::Knowledge).
+    CompareAndSet(u64),
 }
 
 impl Operation {
-    /// The key it is about.
-    pub fn key(self) -> u64 {
+    /// The key it is about; ranges are about several.
+    pub fn key(self) -> Option<u64> {
         match self {
-            Operation::Read(key) | Operation::Write(key) | Operation::Append(key) | Operation::ReadList(key) => key,
+            Operation::Read(key)
+            | Operation::Write(key)
+            | Operation::Append(key)
+            | Operation::ReadList(key)
+            | Operation::Insert(key)
+            | Operation::Delete(key)
+            | Operation::CompareAndSet(key) => Some(key),
+            Operation::Range { .. } => None,
         }
     }
 
-    /// Whether it changes the key.
+    /// Whether it changes the key, or may.
     pub fn is_write(self) -> bool {
-        matches!(self, Operation::Write(_) | Operation::Append(_))
-    }
-}
-
-/// What kind of transactions there are.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Shape {
-    /// Reads and writes at random (PolySI, C4, dbcop).
-    General {
-        /// Events per transaction.
-        length: Length,
-        /// How many of them are reads.
-        read_share: f64,
-        /// At most one read and one write per key and transaction, and no read after an own write: some checkers reject
-        /// valid histories otherwise.
-        single_access: bool,
-    },
-    /// Transactions that only read, only write, or write what they have just read (Cobra, MTC's GT).
-    Mixed {
-        /// Events per transaction. A read-modify-write is two.
-        length: Length,
-        /// The share of transactions that only read.
-        read_only: f64,
-        /// The share of transactions that only write. What remains are read-modify-writes.
-        write_only: f64,
-    },
-    /// Transactions that only read or only write (Viper's BlindW).
-    Blind {
-        /// Events per transaction.
-        length: Length,
-        /// The share of transactions that only read.
-        read_only: f64,
-    },
-    /// Mini-transactions: one or two reads, at most two writes, each of a key that was read before (MTC).
-    Mini(MiniMix),
-    /// Appends to and reads of lists (Elle). The keys of the workload are those in use at a time: each makes room for a new
-    /// one after enough appends, so that lists stay short.
-    ListAppend {
-        /// Events per transaction.
-        length: Length,
-        /// How many of them are reads.
-        read_share: f64,
-        /// After how many appends a key is retired.
-        appends_per_key: u32,
-    },
-}
-
-impl Shape {
-    /// Reads and writes at random, always so many.
-    pub const fn general(length: u32, read_share: f64) -> Shape {
-        Shape::General { length: Length::Fixed(length), read_share, single_access: false }
-    }
-
-    /// Cobra's mix: 20 % read-only, 40 % write-only, 40 % read-modify-write.
-    pub const fn cobra(length: u32) -> Shape {
-        Shape::Mixed { length: Length::Fixed(length), read_only: 0.2, write_only: 0.4 }
-    }
-
-    /// Elle's defaults: one to four operations, half of them reads, 32 appends per key.
-    pub const LIST_APPEND: Shape =
-        Shape::ListAppend { length: Length::Between(1, 4), read_share: 0.5, appends_per_key: 32 };
-
-    /// Whether its keys hold lists.
-    pub fn has_lists(&self) -> bool {
-        matches!(self, Shape::ListAppend { .. })
+        match self {
+            Operation::Write(_)
+            | Operation::Append(_)
+            | Operation::Insert(_)
+            | Operation::Delete(_)
+            | Operation::CompareAndSet(_) => true,
+            Operation::Read(_) | Operation::ReadList(_) | Operation::Range { .. } => false,
+        }
     }
 }
 
 /// Which transactions, on which keys.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
-    /// How many keys there are.
+    /// How many keys there are at first; of an application, its scale.
     pub keys: u64,
-    /// How popular each is.
+    /// How popular each is; of an application, each of what it is built around.
     pub distribution: Distribution,
     /// What transactions do with them.
     pub shape: Shape,
@@ -151,8 +137,11 @@ pub enum WorkloadError {
     #[error("no mini-transaction has any weight")]
     NoMini,
     /// Keys are retired before they are used.
-    #[error("a key must take at least one append before it is retired")]
-    NoAppends,
+    #[error("a key must take at least one append or write before it is retired")]
+    NoWrites,
+    /// No kind of operation has any weight, or ranges have no keys.
+    #[error("no operation has any weight, or ranges have no key")]
+    NoRanges,
 }
 
 impl WorkloadError {
@@ -165,176 +154,83 @@ impl WorkloadError {
 pub(crate) const MOST_KEYS: u64 = u32::MAX as u64;
 
 impl Workload {
-    fn validate(&self) -> Result<(), WorkloadError> {
-        let mut needed = 1;
-        match &self.shape {
-            Shape::General { length, read_share, single_access } => {
-                length.validate()?;
-                WorkloadError::check_share("share of reads", *read_share)?;
-                if *single_access {
-                    needed = u64::from(length.longest());
-                }
-            }
-            Shape::Mixed { length, read_only, write_only } => {
-                length.validate()?;
-                WorkloadError::check_share("share of read-only transactions", *read_only)?;
-                WorkloadError::check_share("share of write-only transactions", *write_only)?;
-                WorkloadError::check_share(
-                    "share of transactions that only read or only write",
-                    read_only + write_only,
-                )?;
-            }
-            Shape::Blind { length, read_only } => {
-                length.validate()?;
-                WorkloadError::check_share("share of read-only transactions", *read_only)?;
-            }
-            Shape::Mini(mix) => {
-                needed = mix.keys().ok_or(WorkloadError::NoMini)?;
-            }
-            Shape::ListAppend { length, read_share, appends_per_key } => {
-                length.validate()?;
-                WorkloadError::check_share("share of reads", *read_share)?;
-                if *appends_per_key == 0 {
-                    return Err(WorkloadError::NoAppends);
-                }
-            }
-        }
+    /// Draws programs. The same workload and seed give the same programs.
+    pub fn programs(&self, seed: u64) -> Result<Programs, WorkloadError> {
+        let needed = self.shape.validate()?;
         if self.keys < needed {
             return Err(WorkloadError::TooFewKeys { needed, found: self.keys });
         }
-        if self.keys > MOST_KEYS {
-            return Err(WorkloadError::TooManyKeys { most: MOST_KEYS, found: self.keys });
-        }
-        Ok(())
-    }
-
-    /// Draws programs. The same workload and seed give the same programs.
-    pub fn programs(&self, seed: u64) -> Result<Programs, WorkloadError> {
-        self.validate()?;
-        let lists = match self.shape {
-            Shape::ListAppend { .. } => (0..self.keys).map(|key| List { key, appends: 0 }).collect(),
-            _ => Vec::new(),
+        let check = |keys| match keys {
+            0..=MOST_KEYS => Ok(keys),
+            found => Err(WorkloadError::TooManyKeys { most: MOST_KEYS, found }),
         };
-        Ok(Programs {
-            keys: self.distribution.over(self.keys)?,
-            shape: self.shape.clone(),
-            rng: Rng::stream(seed, 1),
-            lists,
-            next_key: self.keys,
-        })
+        let mut keys = check(self.keys)?;
+        let mut fresh = keys;
+        let kind = match self.shape {
+            Shape::ListAppend { length, read_share, appends_per_key } => {
+                Kind::Rotating(Rotating::lists(self.keys, length, read_share, appends_per_key))
+            }
+            Shape::RwRegister { length, read_share, writes_per_key } => {
+                Kind::Rotating(Rotating::registers(self.keys, length, read_share, writes_per_key))
+            }
+            Shape::Ranges { length, mix, widest } => {
+                // What is handed out as fresh must be in nobody's range.
+                fresh = MOST_KEYS + 1;
+                Kind::Ranges(Ranges::new(self.keys, length, mix, widest))
+            }
+            Shape::Application(application) => {
+                let (running, rows) = application.start(self.keys);
+                keys = check(rows)?;
+                fresh = keys;
+                Kind::Application(running)
+            }
+            _ => Kind::Plain(self.shape.clone()),
+        };
+        Ok(Programs { source: Source::new(seed, self.distribution.over(self.keys)?, fresh), keys, kind })
     }
 }
 
 /// Draws programs; see [`Workload::programs`].
 #[derive(Clone, Debug)]
 pub struct Programs {
-    keys: KeySampler,
-    shape: Shape,
-    rng: Rng,
-    /// The lists in use.
-    lists: Vec<List>,
-    /// The first key that nobody has used.
-    next_key: u64,
+    source: Source,
+    keys: u64,
+    kind: Kind,
 }
 
+/// Who draws, with what has to be remembered from one program to the next.
 #[derive(Clone, Debug)]
-struct List {
-    key: u64,
-    appends: u32,
+enum Kind {
+    Plain(Shape),
+    Rotating(Rotating),
+    Ranges(Ranges),
+    Application(Running),
 }
 
 impl Programs {
     /// Replaces what is in `program` by the next one. It has one operation at least.
     pub fn draw(&mut self, program: &mut Vec<Operation>) {
         program.clear();
-        match self.shape {
-            Shape::General { length, read_share, single_access } => {
-                for _ in 0..length.draw(&mut self.rng) {
-                    let is_read = self.rng.chance(read_share);
-                    let key = if single_access { self.unused_key(program, is_read) } else { self.key() };
-                    program.push(if is_read { Operation::Read(key) } else { Operation::Write(key) });
-                }
-            }
-            Shape::Mixed { length, read_only, write_only } => {
-                let kind = self.rng.unit();
-                let length = length.draw(&mut self.rng) as usize;
-                if kind < read_only {
-                    program.extend((0..length).map(|_| Operation::Read(self.key())));
-                } else if kind < read_only + write_only {
-                    program.extend((0..length).map(|_| Operation::Write(self.key())));
-                } else {
-                    while program.len() < length {
-                        let key = self.key();
-                        program.extend([Operation::Read(key), Operation::Write(key)]);
-                    }
-                    // An odd length ends with a read alone; a length of 1 would not be a read-modify-write.
-                    program.truncate(length.max(2));
-                }
-            }
-            Shape::Blind { length, read_only } => {
-                let is_read = self.rng.chance(read_only);
-                let length = length.draw(&mut self.rng);
-                program.extend((0..length).map(|_| {
-                    let key = self.key();
-                    if is_read { Operation::Read(key) } else { Operation::Write(key) }
-                }));
-            }
-            Shape::Mini(ref mix) => {
-                let shape = mix.draw(&mut self.rng);
-                let first = self.keys.draw(&mut self.rng);
-                let second = if shape.keys() == 2 { self.key_other_than(first) } else { first };
-                program.extend(shape.operations([first, second]));
-            }
-            Shape::ListAppend { length, read_share, appends_per_key } => {
-                for _ in 0..length.draw(&mut self.rng) {
-                    let at = self.key() as usize;
-                    let list = &mut self.lists[at];
-                    if self.rng.chance(read_share) {
-                        program.push(Operation::ReadList(list.key));
-                    } else {
-                        program.push(Operation::Append(list.key));
-                        list.appends += 1;
-                        if list.appends == appends_per_key {
-                            *list = List { key: self.next_key, appends: 0 };
-                            self.next_key += 1;
-                        }
-                    }
-                }
+        let source = &mut self.source;
+        match &mut self.kind {
+            Kind::Plain(shape) => plain::draw(shape, source, program),
+            Kind::Rotating(rotating) => rotating.draw(source, program),
+            Kind::Ranges(ranges) => ranges.draw(source, program),
+            Kind::Application(running) => {
+                running.draw(source, program);
             }
         }
+        debug_assert!(!program.is_empty(), "a transaction does something");
+    }
+
+    /// How many keys there are from the start, numbered from 0: of an application, the rows of all its tables.
+    pub fn keys(&self) -> u64 {
+        self.keys
     }
 
     /// A key that no program has used or will use.
     pub fn fresh_key(&mut self) -> u64 {
-        self.next_key += 1;
-        self.next_key - 1
-    }
-
-    fn key(&mut self) -> u64 {
-        self.keys.draw(&mut self.rng)
-    }
-
-    /// Popular keys are met again and again, so after a few draws take the next key that will do.
-    fn key_where(&mut self, fine: impl Fn(u64) -> bool) -> u64 {
-        let mut key = self.key();
-        for _ in 0..16 {
-            if fine(key) {
-                return key;
-            }
-            key = self.key();
-        }
-        while !fine(key) {
-            key = (key + 1) % self.keys.keys();
-        }
-        key
-    }
-
-    fn key_other_than(&mut self, other: u64) -> u64 {
-        self.key_where(|key| key != other)
-    }
-
-    fn unused_key(&mut self, program: &[Operation], is_read: bool) -> u64 {
-        self.key_where(|key| !program.iter().any(|o| o.key() == key && (is_read || o.is_write())))
+        self.source.fresh_key()
     }
 }
 
@@ -394,12 +290,72 @@ mod tests {
     }
 
     #[test]
+    fn keys_come_and_go() {
+        let (mut there, mut gone) = (std::collections::BTreeSet::from_iter(0..100), std::collections::BTreeSet::new());
+        let (mut again, mut kinds) = (0, [0; 5]);
+        for program in draw(100, Shape::ranges(RangeMix::INSERT_DELETE_HEAVY), 5000) {
+            assert_eq!(program.len(), 8);
+            for operation in program {
+                match operation {
+                    Operation::Read(key) | Operation::Write(key) => {
+                        kinds[usize::from(operation.is_write())] += 1;
+                        assert!(there.contains(&key));
+                    }
+                    Operation::Insert(key) => {
+                        kinds[2] += 1;
+                        again += usize::from(gone.remove(&key));
+                        assert!(there.insert(key), "{key} is there");
+                    }
+                    Operation::Delete(key) => {
+                        kinds[3] += 1;
+                        assert!(there.remove(&key) && gone.insert(key), "{key} is not there");
+                    }
+                    Operation::Range { lo, hi } => {
+                        kinds[4] += 1;
+                        assert!(
+                            lo <= hi && hi - lo < 10 && hi <= there.iter().chain(&gone).copied().max().unwrap_or(0)
+                        );
+                    }
+                    other => panic!("{other:?}"),
+                }
+            }
+        }
+        assert!(again > 1000, "{again}");
+        let shares = kinds.map(|n| n * 100 / 40_000);
+        assert!(shares.iter().zip([10, 10, 35, 35, 10]).all(|(&a, b)| (b - 2..=b + 2).contains(&a)), "{shares:?}");
+    }
+
+    #[test]
+    fn registers_are_single_operations_or_retired() {
+        let programs = draw(10, Shape::CAS_REGISTER, 3000);
+        let count = |kind: fn(&Operation) -> bool| programs.iter().filter(|p| p.len() == 1 && kind(&p[0])).count();
+        let reads = count(|o| matches!(o, Operation::Read(_)));
+        let writes = count(|o| matches!(o, Operation::Write(_)));
+        let sets = count(|o| matches!(o, Operation::CompareAndSet(_)));
+        assert!([reads, writes, sets].iter().all(|n| (900..1100).contains(n)) && reads + writes + sets == 3000);
+        let registers = draw(10, Shape::RW_REGISTER, 5000).concat();
+        let writes = |key| registers.iter().filter(|&&o| o == Operation::Write(key)).count();
+        let keys = registers.iter().filter_map(|o| o.key()).max().expect("there are operations");
+        assert!(keys > 50 && (0..=keys).all(|key| writes(key) <= 32));
+    }
+
+    #[test]
     fn wrong_workloads_are_refused() {
+        use WorkloadError as E;
         let check = |keys, shape| Workload { keys, distribution: Distribution::Uniform, shape }.programs(0).map(|_| ());
-        assert_eq!(check(0, Shape::general(8, 0.5)), Err(WorkloadError::TooFewKeys { needed: 1, found: 0 }));
-        assert_eq!(check(1, Shape::Mini(MiniMix::ALL)), Err(WorkloadError::TooFewKeys { needed: 2, found: 1 }));
-        assert_eq!(check(1, Shape::Mini(MiniMix { weights: [0; 20] })), Err(WorkloadError::NoMini));
+        assert_eq!(check(0, Shape::general(8, 0.5)), Err(E::TooFewKeys { needed: 1, found: 0 }));
+        assert_eq!(check(1, Shape::Mini(MiniMix::ALL)), Err(E::TooFewKeys { needed: 2, found: 1 }));
+        assert_eq!(check(1, Shape::Mini(MiniMix { weights: [0; 20] })), Err(E::NoMini));
         assert!(check(1, Shape::general(8, 1.5)).is_err());
         assert!(check(1, Shape::general(0, 0.5)).is_err());
+        let register = Shape::RwRegister { length: Length::Fixed(1), read_share: 0.5, writes_per_key: 0 };
+        assert_eq!(check(1, register), Err(E::NoWrites));
+        let nothing = RangeMix { read: 0, write: 0, insert: 0, delete: 0, range: 0 };
+        assert_eq!(check(1, Shape::ranges(nothing)), Err(E::NoRanges));
+        assert!(check(1, Shape::CasRegister { reads: 0.7, writes: 0.7 }).is_err());
+        let application = |keys, application| check(keys, Shape::Application(application));
+        assert_eq!(application(1, Application::Bank), Err(E::TooFewKeys { needed: 2, found: 1 }));
+        // Rows count, not warehouses.
+        assert!(matches!(application(100_000, Application::TpcC), Err(E::TooManyKeys { .. })));
     }
 }

@@ -3,14 +3,19 @@
 //! Why its histories hold at the level is in `visibility.rs`. Transactions that conflict abort and are tried again, with new
 //! values and, after several failures, a rest, as clients do: without it nine in ten attempts on popular keys fail. Each abort
 //! is due to a commit, and a commit stops at most one attempt per session, so the work is bounded; an event takes about
-//! constant time.
+//! constant time. Only an insert of a key that is there fails for another reason: what a client would do about it nobody knows, so
+//! its program is given up and another one drawn.
+//!
+//! A tombstone is a negative number, so the store knows which keys are there.
 
 mod level;
 mod session;
+mod store;
 mod versions;
 mod visibility;
 
 pub use level::{StoreLevel, UnknownStoreLevel};
+pub use store::{Conflict, SimulatedClient, SimulatedStore};
 
 use isonomy_history::{Datum, Name, NamedEvent, Outcome, Sink, Times};
 
@@ -67,7 +72,7 @@ pub(crate) struct Simulation<'a, 'h> {
 impl<'a, 'h> Simulation<'a, 'h> {
     /// Of a valid specification.
     pub(crate) fn new(spec: &'a HistorySpec, programs: Programs, sink: &'a mut dyn Sink, hooks: Hooks<'h>) -> Self {
-        let lists = spec.workload.shape.has_lists();
+        let (lists, keys) = (spec.workload.shape.has_lists(), programs.keys());
         let times = match spec.times {
             TimeDetail::None if spec.level.needs_times() => TimeDetail::Points,
             times => times,
@@ -79,7 +84,7 @@ impl<'a, 'h> Simulation<'a, 'h> {
             rng: Rng::stream(spec.seed, 2),
             clock_rng: Rng::stream(spec.seed, 3),
             clock: 0,
-            versions: Versions::new(spec.workload.keys, lists),
+            versions: Versions::new(keys, lists),
             visibility: Visibility::new(spec.level, spec.lag, lists),
             now: 0,
             swept: 0,
@@ -213,59 +218,163 @@ impl<'a, 'h> Simulation<'a, 'h> {
     fn operate(&mut self, index: usize) -> Result<(), GenerateError> {
         let session = &mut self.sessions[index];
         let operation = session.program[session.at];
-        let key = operation.key();
-        let name = Name::Int(key as i64);
         session.at += 1;
         match operation {
-            Operation::Read(_) => {
-                if let Some(&mut value) = session.own_write(key) {
-                    session.push(NamedEvent::Read(name, Datum::Int(value)));
-                } else {
-                    let version = self.read(index, key, false);
-                    let datum = version.map_or(Datum::Initial, |version| Datum::Int(version.value));
-                    self.sessions[index].push(NamedEvent::Read(name, datum));
-                }
+            Operation::Read(key) => {
+                let value = match session.own_write(key) {
+                    Some(&mut value) => Some(value),
+                    None => self.read(index, key, false).map(|version| version.value),
+                };
+                self.learn(index, key, value);
+                self.sessions[index].push(NamedEvent::Read(name(key), datum(value)));
             }
-            Operation::ReadList(_) => {
+            Operation::ReadList(key) => {
                 let appends = session.writes.iter().filter(|write| write.0 == key).map(|write| write.1);
                 let own: Vec<i64> = appends.collect();
                 // Own elements are shown right after those in view, so nobody may append in between.
                 let version = self.read(index, key, !own.is_empty());
                 let list = self.versions.list(version.as_ref());
                 let elements = list.into_iter().chain(own).map(Datum::Int).collect();
-                self.sessions[index].push(NamedEvent::ReadList(name, elements));
+                self.sessions[index].push(NamedEvent::ReadList(name(key), elements));
             }
-            Operation::Write(_) | Operation::Append(_) => {
-                let value = self.next_value;
-                self.next_value += 1;
-                let is_append = matches!(operation, Operation::Append(_));
-                match session.own_write(key) {
-                    Some(own) if !is_append => *own = value,
-                    _ => session.writes.push((key, value)),
+            Operation::Range { lo, hi } => self.read_range(index, lo, hi),
+            Operation::Append(key) => {
+                let value = self.new_value();
+                self.sessions[index].writes.push((key, value));
+                return self.wrote(index, key, NamedEvent::Append(name(key), Datum::Int(value)));
+            }
+            Operation::Write(key) => {
+                let value = self.set(index, key, 1);
+                return self.wrote(index, key, NamedEvent::Write(name(key), Datum::Int(value)));
+            }
+            Operation::Delete(key) => {
+                let tombstone = self.set(index, key, -1);
+                return self.wrote(index, key, NamedEvent::Delete(name(key), Datum::Int(tombstone)));
+            }
+            Operation::Insert(key) => {
+                let is_there = self.is_there(index, key);
+                let value = self.set(index, key, 1);
+                let event = NamedEvent::Insert(name(key), Datum::Int(value));
+                if is_there {
+                    self.sessions[index].push(event);
+                    self.sessions[index].program.clear();
+                    return self.abort(index);
                 }
-                let datum = Datum::Int(value);
-                session.push(if is_append { NamedEvent::Append(name, datum) } else { NamedEvent::Write(name, datum) });
-                if self.visibility.first_committer_wins() && self.is_overtaken(index, key) {
-                    self.sessions[index].record.outcome = Outcome::Aborted;
-                    return self.end(index);
+                return self.wrote(index, key, event);
+            }
+            Operation::CompareAndSet(key) => {
+                let expected = session.knowledge.expected(key);
+                let found = match session.own_write(key) {
+                    Some(&mut value) => Some(value),
+                    None => self.read(index, key, false).map(|version| version.value),
+                };
+                let succeeded = found == expected;
+                let new = if succeeded { self.set(index, key, 1) } else { self.new_value() };
+                let event = NamedEvent::CompareAndSet {
+                    key: name(key),
+                    expected: datum(expected),
+                    new: Datum::Int(new),
+                    succeeded,
+                };
+                if succeeded {
+                    return self.wrote(index, key, event);
                 }
+                self.sessions[index].push(event);
             }
         }
         Ok(())
     }
 
+    fn new_value(&mut self) -> i64 {
+        self.next_value += 1;
+        self.next_value - 1
+    }
+
+    /// Buffers a write of a new value with this sign.
+    #[inline]
+    fn set(&mut self, index: usize, key: u64, sign: i64) -> i64 {
+        let value = sign * self.new_value();
+        let session = &mut self.sessions[index];
+        match session.own_write(key) {
+            Some(own) => *own = value,
+            None => session.writes.push((key, value)),
+        }
+        self.learn(index, key, Some(value));
+        value
+    }
+
+    fn learn(&mut self, index: usize, key: u64, value: Option<i64>) {
+        if self.spec.workload.shape.has_compare_and_set() {
+            self.sessions[index].knowledge.saw(key, value);
+        }
+    }
+
+    /// A key was written. Where that is too late already, the transaction need not go on.
+    #[inline]
+    fn wrote(&mut self, index: usize, key: u64, event: NamedEvent<'static>) -> Result<(), GenerateError> {
+        self.sessions[index].push(event);
+        if self.visibility.first_committer_wins() && self.is_overtaken(index, key) {
+            return self.abort(index);
+        }
+        Ok(())
+    }
+
+    fn abort(&mut self, index: usize) -> Result<(), GenerateError> {
+        self.sessions[index].record.outcome = Outcome::Aborted;
+        self.end(index)
+    }
+
     #[inline]
     fn read(&mut self, index: usize, key: u64, validate: bool) -> Option<Version> {
-        let session = &mut self.sessions[index];
-        let view = session.view.expect("the begin took effect");
-        let view = self.visibility.view_of_read(view, self.now, session.newest_read, &mut self.rng);
+        let view = self.view_of_read(index);
         let version = self.versions.read(key, view).copied();
         let commit = version.map_or(0, |version| version.commit);
+        let session = &mut self.sessions[index];
         session.newest_read = session.newest_read.max(commit);
         if validate || (self.visibility.validates_reads() && !session.read_only) {
             session.validated.push((key, commit));
         }
         version
+    }
+
+    #[inline]
+    fn view_of_read(&mut self, index: usize) -> View {
+        let session = &self.sessions[index];
+        let view = session.view.expect("the begin took effect");
+        self.visibility.view_of_read(view, self.now, session.newest_read, &mut self.rng)
+    }
+
+    /// Reads all keys of a range at once. That a key is not there is validated too, or there would be phantoms.
+    fn read_range(&mut self, index: usize, lo: u64, hi: u64) {
+        let view = self.view_of_read(index);
+        let session = &mut self.sessions[index];
+        let validate = self.visibility.validates_reads() && !session.read_only;
+        let mut rows = Vec::new();
+        for key in lo..=hi {
+            if let Some(&mut value) = session.own_write(key) {
+                rows.push((name(key), Datum::Int(value)));
+                continue;
+            }
+            let version = self.versions.read(key, view);
+            let commit = version.map_or(0, |version| version.commit);
+            session.newest_read = session.newest_read.max(commit);
+            if validate {
+                session.validated.push((key, commit));
+            }
+            rows.extend(version.map(|version| (name(key), Datum::Int(version.value))));
+        }
+        session.push(NamedEvent::Range { lo: name(lo), hi: name(hi), rows });
+    }
+
+    /// Whether a key is there, and not a tombstone.
+    fn is_there(&mut self, index: usize, key: u64) -> bool {
+        let session = &mut self.sessions[index];
+        let view = session.view.expect("the begin took effect");
+        let value = match session.own_write(key) {
+            Some(&mut value) => Some(value),
+            None => self.versions.read(key, view).map(|version| version.value),
+        };
+        value.is_some_and(|value| value > 0)
     }
 
     /// Whether another transaction has written a key after the snapshot of the one at hand.
@@ -328,6 +437,7 @@ impl<'a, 'h> Simulation<'a, 'h> {
         let session = &mut self.sessions[index];
         session.phase = Phase::Idle;
         session.view = None;
+        session.knowledge.end(session.record.outcome == Outcome::Committed);
         match session.record.outcome {
             Outcome::Aborted => {
                 self.summary.aborted += 1;
@@ -432,4 +542,12 @@ impl<'a, 'h> Simulation<'a, 'h> {
         }
         Ok(())
     }
+}
+
+fn name(key: u64) -> Name<'static> {
+    Name::Int(key as i64)
+}
+
+fn datum(value: Option<i64>) -> Datum<'static> {
+    value.map_or(Datum::Initial, Datum::Int)
 }

@@ -30,7 +30,19 @@ impl Sink for Keep {
             NamedEvent::Write(key, v) => NamedEvent::Write(number(key), value(v)),
             NamedEvent::Append(key, v) => NamedEvent::Append(number(key), value(v)),
             NamedEvent::ReadList(key, vs) => NamedEvent::ReadList(number(key), vs.iter().map(value).collect()),
-            other => panic!("{other:?} is not generated"),
+            NamedEvent::Insert(key, v) => NamedEvent::Insert(number(key), value(v)),
+            NamedEvent::Delete(key, v) => NamedEvent::Delete(number(key), value(v)),
+            NamedEvent::Range { lo, hi, rows } => NamedEvent::Range {
+                lo: number(lo),
+                hi: number(hi),
+                rows: rows.iter().map(|(key, v)| (number(key), value(v))).collect(),
+            },
+            NamedEvent::CompareAndSet { key, expected, new, succeeded } => NamedEvent::CompareAndSet {
+                key: number(key),
+                expected: value(expected),
+                new: value(new),
+                succeeded: *succeeded,
+            },
         };
         let events = record.events.iter().map(event).collect();
         let session = number(&record.session);
@@ -166,13 +178,66 @@ fn all_mini_transactions_occur() {
                 other => panic!("{other:?} is in no mini-transaction"),
             });
             let program: Vec<Operation> = keys.collect();
-            let first = program[0].key();
-            let second = program.iter().map(|o| o.key()).find(|&key| key != first);
+            let keys: Vec<u64> = program.iter().filter_map(|o| o.key()).collect();
+            let first = keys[0];
+            let second = keys.iter().copied().find(|&key| key != first);
             second.is_some() == (shape.keys() == 2)
                 && shape.operations([first, second.unwrap_or(first)]).collect::<Vec<_>>() == program
         });
         assert!(occurs, "{}", shape.name());
     }
+}
+
+/// Ranges, inserts, deletes and compare-and-sets do what a store does, as far as one client alone can tell.
+#[test]
+fn one_client_alone_sees_what_it_did() {
+    for preset in [Preset::RangeB, Preset::RangeIdh, Preset::TpcC, Preset::CasRegister] {
+        let (records, _) = keep(&HistorySpec { sessions: 1, lag: 0, transactions: 800, ..preset.spec() });
+        let mut store: std::collections::BTreeMap<Name<'_>, Datum<'_>> = std::collections::BTreeMap::new();
+        let [mut deleted, mut returned, mut set] = [0; 3];
+        for event in records.iter().flat_map(|record| &record.events) {
+            match event {
+                NamedEvent::Read(key, value) => assert_eq!(store.get(key).unwrap_or(&Datum::Initial), value),
+                NamedEvent::Write(key, value) => {
+                    store.insert(*key, *value);
+                }
+                NamedEvent::Insert(key, value) => {
+                    let before = store.insert(*key, *value);
+                    assert!(before.is_none_or(|value| matches!(value, Datum::Int(..=-1))), "{before:?} is there");
+                }
+                NamedEvent::Delete(key, tombstone) => {
+                    assert!(matches!(tombstone, Datum::Int(..=-1)));
+                    store.insert(*key, *tombstone);
+                    deleted += 1;
+                }
+                NamedEvent::Range { lo, hi, rows } => {
+                    let all: Vec<_> = store.range(*lo..=*hi).map(|(key, value)| (*key, *value)).collect();
+                    assert_eq!(&all, rows);
+                    returned += rows.len();
+                }
+                NamedEvent::CompareAndSet { key, expected, new, succeeded } => {
+                    // Nobody else writes, so what the client knows is right.
+                    assert!(*succeeded && store.insert(*key, *new).unwrap_or(Datum::Initial) == *expected);
+                    set += 1;
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        assert!(deleted > 100 || set > 100, "{preset}");
+        assert!(returned > 100 || matches!(preset, Preset::TpcC | Preset::CasRegister), "{preset}: {returned}");
+    }
+}
+
+#[test]
+fn some_compare_and_sets_fail() {
+    let (records, _) = keep(&HistorySpec { transactions: 2000, ..Preset::CasRegister.spec() });
+    let events = records.iter().flat_map(|record| &record.events);
+    let outcomes = events.filter_map(|event| match event {
+        NamedEvent::CompareAndSet { succeeded, .. } => Some(*succeeded),
+        _ => None,
+    });
+    let (succeeded, failed): (Vec<bool>, Vec<bool>) = outcomes.partition(|&succeeded| succeeded);
+    assert!(succeeded.len() > 20 && failed.len() > 100, "{} {}", succeeded.len(), failed.len());
 }
 
 #[test]

@@ -4,7 +4,9 @@ mod axioms;
 
 use axioms::{Ordered, Relations, generate};
 use isonomy_history::History;
-use isonomy_workload::{Distribution, HistorySpec, Length, MiniMix, Preset, Shape, StoreLevel, TimeDetail, Workload};
+use isonomy_workload::{
+    Application, Distribution, HistorySpec, Length, MiniMix, Preset, RangeMix, Shape, StoreLevel, TimeDetail, Workload,
+};
 
 fn workloads() -> Vec<Workload> {
     let general = Shape::General { length: Length::Between(1, 8), read_share: 0.5, single_access: false };
@@ -16,6 +18,10 @@ fn workloads() -> Vec<Workload> {
         small(10, Shape::cobra(6)),
         small(10, blind),
         small(4, Shape::ListAppend { length: Length::Between(1, 4), read_share: 0.5, appends_per_key: 8 }),
+        small(6, Shape::Ranges { length: Length::Between(1, 4), mix: RangeMix::INSERT_DELETE_HEAVY, widest: 4 }),
+        small(3, Shape::CAS_REGISTER),
+        small(3, Shape::Application(Application::SmallBank)),
+        small(1, Shape::Application(Application::TpcC)),
     ]
 }
 
@@ -91,7 +97,7 @@ const CHAIN: [StoreLevel; 6] = [
 /// read no write skew.
 #[test]
 fn histories_hold_at_their_level_and_usually_not_at_the_next() {
-    let [general, mini, cobra, blind, lists] = &workloads()[..] else { panic!("five workloads") };
+    let [general, mini, cobra, blind, lists, ..] = &workloads()[..] else { panic!("five workloads") };
     for (strength, &store) in CHAIN.iter().enumerate() {
         for (workload, sessions, at_most) in
             [(general, 2, 5), (general, 3, 5), (mini, 3, 5), (cobra, 3, 10), (blind, 2, 10), (lists, 3, 6)]
@@ -133,6 +139,8 @@ fn versions_are_dropped_only_when_nobody_needs_them() {
 #[test]
 fn presets_hold() {
     for preset in Preset::ALL {
-        check(&HistorySpec { transactions: 150, ..preset.spec() });
+        for level in [StoreLevel::SnapshotIsolation, StoreLevel::Serializable, StoreLevel::StrictSerializable] {
+            check(&HistorySpec { transactions: 150, level, ..preset.spec() });
+        }
     }
 }

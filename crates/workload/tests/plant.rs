@@ -4,7 +4,7 @@ mod axioms;
 
 use axioms::{Ordered, Relations, find, generate};
 use isonomy_history::{FaultKind, NamedEvent, Outcome};
-use isonomy_workload::{Anomaly, HistorySpec, Length, Preset, Shape, StoreLevel, TimeDetail, Workload};
+use isonomy_workload::{Anomaly, HistorySpec, Length, Preset, RangeMix, Shape, StoreLevel, TimeDetail, Workload};
 
 fn anomalies() -> impl Iterator<Item = Anomaly> {
     Anomaly::ALL.iter().copied()
@@ -29,14 +29,16 @@ fn alone_each_is_what_it_says() {
 #[test]
 fn elsewhere_nothing_changes() {
     let general = Shape::General { length: Length::Between(1, 6), read_share: 0.5, single_access: false };
-    let workload = Workload { keys: 10, shape: general, ..Preset::PolySi.spec().workload };
+    // Ranges must not cover the keys of the anomaly.
+    let ranges = Shape::Ranges { length: Length::Between(1, 6), mix: RangeMix::BALANCED, widest: 10 };
     for anomaly in anomalies() {
         for level in StoreLevel::ALL {
-            for (sessions, seed) in [(2, 1), (8, 2), (8, 3)] {
+            for (sessions, seed, shape) in [(2, 1, &general), (8, 2, &general), (8, 3, &general), (8, 4, &ranges)] {
+                let workload = Workload { keys: 10, shape: shape.clone(), ..Preset::PolySi.spec().workload };
                 let spec = HistorySpec {
                     sessions,
                     transactions: 60,
-                    workload: workload.clone(),
+                    workload,
                     level,
                     plant: Some(anomaly),
                     seed,

@@ -40,9 +40,9 @@ pub(crate) fn write(
 }
 
 /// The counterexample of a violated level that implies no other violated one. It fails the stronger levels, too.
-fn weakest(judged: &[Judged]) -> Option<&Counterexample> {
+pub(crate) fn weakest<'j>(judged: impl IntoIterator<Item = &'j Judged> + Clone) -> Option<&'j Counterexample> {
     let violated = || {
-        judged.iter().filter_map(|judged| match &judged.verdict {
+        judged.clone().into_iter().filter_map(|judged| match &judged.verdict {
             Verdict::Violated(counterexample) => Some((judged.level, counterexample)),
             Verdict::Holds(_) | Verdict::Undecided(_) => None,
         })

@@ -97,8 +97,10 @@ fn weakest_violated(judged: &[Judged]) -> Option<IsolationLevel> {
 }
 
 /// The strongest levels that hold.
-fn got(judged: &[Judged]) -> String {
-    let levels = |wanted: fn(&Verdict) -> bool| judged.iter().filter(move |j| wanted(&j.verdict)).map(|j| j.level);
+pub(crate) fn got<'j>(judged: impl IntoIterator<Item = &'j Judged> + Clone) -> String {
+    let levels = |wanted: fn(&Verdict) -> bool| {
+        judged.clone().into_iter().filter(move |judged| wanted(&judged.verdict)).map(|judged| judged.level)
+    };
     let holding: Vec<IsolationLevel> = levels(|verdict| matches!(verdict, Verdict::Holds(_))).collect();
     let strongest = |level: &&IsolationLevel| !holding.iter().any(|other| other != *level && other.implies(**level));
     let strongest: Vec<&str> = holding.iter().filter(strongest).map(|level| level.name()).collect();

@@ -292,7 +292,7 @@ impl<W: Write> Sink for JsonlWriter<W> {
         let line = &mut self.line;
         line.clear();
         line.extend_from_slice(b"{\"session\":");
-        name(line, record.session);
+        write_name(line, record.session);
         let status = match record.outcome {
             Outcome::Committed => "committed",
             Outcome::Aborted => "aborted",
@@ -319,7 +319,8 @@ impl<W: Write> Sink for JsonlWriter<W> {
     }
 }
 
-fn write_event(line: &mut Vec<u8>, event: &NamedEvent<'_>) {
+/// Writes an event as it stands in a line of `jsonl`, for recorders who write a line while the transaction is still open.
+pub fn write_event(line: &mut Vec<u8>, event: &NamedEvent<'_>) {
     let mut simple = |kind: &str, key: Name<'_>, value: Datum<'_>| {
         begin_event(line, kind, key);
         line.push(b',');
@@ -341,11 +342,11 @@ fn write_event(line: &mut Vec<u8>, event: &NamedEvent<'_>) {
         NamedEvent::Range { lo, hi, rows } => {
             begin_event(line, "range", *lo);
             line.push(b',');
-            name(line, *hi);
+            write_name(line, *hi);
             line.extend_from_slice(b",[");
             separated(line, rows, |line, &(key, value)| {
                 line.push(b'[');
-                name(line, key);
+                write_name(line, key);
                 line.push(b',');
                 datum(line, value);
                 line.push(b']');
@@ -367,7 +368,7 @@ fn begin_event(line: &mut Vec<u8>, kind: &str, key: Name<'_>) {
     line.push(b'[');
     write_string(line, kind);
     line.push(b',');
-    name(line, key);
+    write_name(line, key);
 }
 
 fn separated<T>(line: &mut Vec<u8>, items: &[T], write: impl Fn(&mut Vec<u8>, &T)) {
@@ -383,7 +384,8 @@ fn int(line: &mut Vec<u8>, i: i64) {
     line.extend_from_slice(itoa::Buffer::new().format(i).as_bytes());
 }
 
-fn name(line: &mut Vec<u8>, name: Name<'_>) {
+/// Writes a key or a session as it stands in a line of `jsonl`.
+pub fn write_name(line: &mut Vec<u8>, name: Name<'_>) {
     match name {
         Name::Int(i) => int(line, i),
         Name::Text(text) => write_string(line, text),

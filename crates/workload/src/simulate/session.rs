@@ -4,6 +4,7 @@ use isonomy_history::{Name, NamedEvent, Outcome, Record, Times};
 
 use super::versions::{Commit, View};
 use super::visibility::Past;
+use crate::knowledge::Knowledge;
 use crate::program::Operation;
 
 /// Where a session is. With [`TimeDetail::Bounds`](crate::TimeDetail) each is a step of its own, otherwise only `Running` is.
@@ -33,6 +34,8 @@ pub(super) struct Session {
     /// How many transactions were recorded.
     pub(super) position: u32,
     pub(super) past: Past,
+    /// What it knows, where that is needed.
+    pub(super) knowledge: Knowledge,
     /// How far its clock is off.
     pub(super) skew: i64,
 
@@ -63,6 +66,7 @@ impl Session {
             rests_until: 0,
             position: 0,
             past: Past::NOTHING,
+            knowledge: Knowledge::default(),
             skew,
             program: Vec::new(),
             read_only: false,

@@ -139,7 +139,7 @@ impl Visibility {
         matches!(self.level, StoreLevel::Serializable | StoreLevel::StrictSerializable)
     }
 
-    /// A transaction that only read ends. Returns the commit after which it is placed.
+    /// A transaction that wrote nothing ends. Returns the commit after which it is placed.
     pub(super) fn ended(&self, now: Commit, view: View, past: &mut Past) -> Commit {
         match self.level {
             StoreLevel::ReadCommitted | StoreLevel::ReadAtomic => now,
@@ -148,8 +148,10 @@ impl Visibility {
                 now
             }
             _ => {
-                past.floor = view.top;
-                view.top
+                // One that meant to write but did not saw everything, and all that it read is still the newest.
+                let top = view.top.min(now);
+                past.floor = top;
+                top
             }
         }
     }

@@ -1,0 +1,91 @@
+//! From URLs to databases.
+
+use crate::{Database, Error, Mock, Sqlite};
+
+/// Opens what lies at some URLs of one kind, at the isolation named or at the one that this kind of database has by default. Several URLs are
+/// several nodes of one database.
+type Open = fn(urls: &[&str], isolation: Option<&str>) -> Result<Box<dyn Database>, Error>;
+
+/// A kind of database.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Scheme {
+    /// What its URLs begin with, up to the colon; the first is the usual one.
+    pub names: &'static [&'static str],
+    /// How URLs look.
+    pub form: &'static str,
+    /// What lies there.
+    pub what: &'static str,
+    open: Open,
+}
+
+/// All that are built in. A driver adds a line.
+const SCHEMES: &[Scheme] = &[
+    Scheme {
+        names: &["mock"],
+        form: "mock:LEVEL",
+        what: "a simulated store in this process that gives this level and rarely more",
+        open: Mock::open,
+    },
+    Scheme {
+        names: &["sqlite"],
+        form: "sqlite[:PATH]",
+        what: "SQLite, built in; without a path, a file that is removed at the end",
+        open: Sqlite::open,
+    },
+];
+
+/// All kinds of databases that are built in.
+pub fn schemes() -> &'static [Scheme] {
+    SCHEMES
+}
+
+/// Opens the database at a URL, or at several if it has several nodes. `isolation` is in the database's own words; without it, it is the one
+/// that clients get who do not ask.
+pub fn open(urls: &[&str], isolation: Option<&str>) -> Result<Box<dyn Database>, Error> {
+    let Some(first) = urls.first() else { return Err(Error::Refused("no database is named".into())) };
+    let scheme = scheme(first)?;
+    for url in urls {
+        if !scheme.names.contains(&name(url)) {
+            let message =
+                format!("`{first}` and `{url}` are of different kinds: several URLs are nodes of one database");
+            return Err(Error::Refused(message));
+        }
+    }
+    (scheme.open)(urls, isolation)
+}
+
+/// What a URL begins with.
+fn name(url: &str) -> &str {
+    url.split_once(':').map_or(url, |(name, _)| name)
+}
+
+fn scheme(url: &str) -> Result<&'static Scheme, Error> {
+    let found = SCHEMES.iter().find(|scheme| scheme.names.contains(&name(url)));
+    found.ok_or_else(|| {
+        let known: Vec<&str> = SCHEMES.iter().map(|scheme| scheme.form).collect();
+        Error::Refused(format!("`{url}`: no such kind of database is built in; known are {}", known.join(", ")))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(urls: &[&str]) -> String {
+        match open(urls, None) {
+            Err(Error::Refused(message)) => message,
+            other => panic!("{urls:?}: {:?}", other.map(|_| ())),
+        }
+    }
+
+    #[test]
+    fn urls_are_told_apart() {
+        assert!(open(&["mock:causal"], None).is_ok() && open(&["mock"], Some("causal")).is_ok());
+        assert!(refusal(&["oracle://x"]).contains("mock:LEVEL"));
+        assert!(refusal(&["mock:none"]).contains("read-atomic"));
+        assert!(refusal(&["mock:causal", "other:x"]).contains("different kinds"));
+        assert!(refusal(&[]).contains("no database"));
+        assert!(open(&["mock:causal"], Some("causal")).is_err());
+    }
+}
