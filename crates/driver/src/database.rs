@@ -63,6 +63,12 @@ pub trait Database: Send + Sync {
 
     /// A new client. Sessions are numbered from 0; where there are several nodes, sessions are spread over them by number.
     fn connect(&self, session: u32) -> Result<Box<dyn Session>, Error>;
+
+    /// Whether a session is connected to a node that only answers reads, a replica: its transactions must not write.
+    fn reads_only(&self, session: u32) -> bool {
+        let _ = session;
+        false
+    }
 }
 
 /// A client of a database. Between [`begin`](Session::begin) and [`commit`](Session::commit) or [`rollback`](Session::rollback) it is in a

@@ -1,6 +1,6 @@
 //! From URLs to databases.
 
-use crate::{Database, Error, Mock, Sqlite};
+use crate::{Database, Error, Mock, Mysql, Postgres, Sqlite};
 
 /// Opens what lies at some URLs of one kind, at the isolation named or at the one that this kind of database has by default. Several URLs are
 /// several nodes of one database.
@@ -32,6 +32,18 @@ const SCHEMES: &[Scheme] = &[
         form: "sqlite[:PATH]",
         what: "SQLite, built in; without a path, a file that is removed at the end",
         open: Sqlite::open,
+    },
+    Scheme {
+        names: &["postgres", "postgresql"],
+        form: "postgres://USER@HOST:PORT/DATABASE",
+        what: "PostgreSQL, and what speaks its protocol: CockroachDB, YugabyteDB, H2",
+        open: Postgres::open,
+    },
+    Scheme {
+        names: &["mysql", "mariadb"],
+        form: "mysql://USER@HOST:PORT/DATABASE",
+        what: "MySQL, MariaDB, Galera, and what speaks their protocol: TiDB",
+        open: Mysql::open,
     },
 ];
 
