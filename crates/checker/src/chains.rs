@@ -9,6 +9,20 @@ use isonomy_history::{History, TxnId};
 /// No transaction.
 pub(crate) const NONE: u32 = u32::MAX;
 
+/// For each of some transactions, ascending, whether the one before it among them is of the same session.
+pub(crate) fn continues_session(history: &History, txns: impl Iterator<Item = TxnId>) -> impl Iterator<Item = bool> {
+    let mut lengths = history.sessions().map(|session| history.transactions_of(session).len() as u32);
+    let (mut begin, mut end) = (0, 0);
+    let mut last = None;
+    txns.map(move |txn| {
+        while txn.0 >= end {
+            begin = end;
+            end += lengths.next().expect("every transaction has a session");
+        }
+        last.replace(txn).is_some_and(|last: TxnId| last.0 >= begin)
+    })
+}
+
 /// Transactions in chains. Those that do not count stand in none.
 pub(crate) struct Chains {
     /// The chain of each transaction.

@@ -153,6 +153,14 @@ pub fn check(history: &History, level: IsolationLevel, options: &Options<'_>) ->
     }
 }
 
+/// Whether what was read determines the order of the versions of every key, at the levels that allow no lost update: then they are decided
+/// in linear time, but for the sorting of times. So it is where every write follows a read of its key. No where reads are wrong by
+/// themselves.
+pub fn versions_are_determined(history: &History) -> bool {
+    history.derived().faults().is_empty()
+        && Question::new(history, IsolationLevel::SnapshotIsolation, true, 0).is_determined()
+}
+
 /// More frontiers than this are never visited: at some microseconds each it is minutes.
 const MOST_FRONTIERS: u64 = 100_000_000;
 

@@ -12,7 +12,7 @@
 use isonomy_history::{Event, History, Key, TxnId};
 
 use crate::anomaly::Anomaly;
-use crate::chains::NONE;
+use crate::chains::{NONE, continues_session};
 use crate::check::{Options, Stage};
 use crate::lists::Lists;
 use crate::polygraph::{Answer, Outcome, Question, times_of};
@@ -313,9 +313,11 @@ impl<'h> Registers<'h> {
         for (at, &txn) in row.iter().enumerate() {
             self.place[txn as usize] = at as u32;
         }
-        let session = |txn: u32| self.history.session_of(TxnId(txn));
-        txns.windows(2).all(|pair| {
-            session(pair[0]) != session(pair[1]) || self.place[pair[0] as usize] < self.place[pair[1] as usize]
+        let continues = continues_session(self.history, txns.iter().map(|&txn| TxnId(txn)));
+        let mut last = 0;
+        txns.iter().zip(continues).all(|(&txn, continues)| {
+            let before = std::mem::replace(&mut last, self.place[txn as usize]);
+            !continues || before < last
         })
     }
 }

@@ -81,6 +81,11 @@ impl<'h> Question<'h> {
         replay::holds(&self.problem, &self.local(order))
     }
 
+    /// Whether what was read leaves no choice, or shows that an update was lost.
+    pub(crate) fn is_determined(&self) -> bool {
+        !matches!(determined::versions(&self.problem), determined::Versions::Open)
+    }
+
     /// Decides it if what was read leaves no choice: in linear time, but for the sorting of times.
     pub(crate) fn if_determined(&self) -> Option<Outcome> {
         determined::decide(&self.problem).map(|decision| self.outcome(decision))

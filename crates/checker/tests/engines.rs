@@ -78,8 +78,8 @@ fn generate(spec: &HistorySpec) -> History {
 #[test]
 fn all_agree_on_histories_of_stores() {
     let mut outcomes = [0; 2];
-    let presets = [Preset::A, Preset::C, Preset::D, Preset::BlindRw, Preset::ListAppend, Preset::Cobra];
-    for seed in 1..=240 {
+    let presets = [Preset::A, Preset::C, Preset::D, Preset::BlindRw, Preset::ListAppend, Preset::Cobra, Preset::Mini];
+    for seed in 1..=280 {
         let preset = presets[seed as usize % presets.len()];
         let store = ["causal", "prefix", "snapshot-isolation", "serializable", "strong-si"][seed as usize % 5];
         let mut spec = HistorySpec {

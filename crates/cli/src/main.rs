@@ -9,6 +9,7 @@ mod anomalies;
 mod args;
 mod certify;
 mod check;
+mod cluster;
 mod convert;
 mod exit;
 mod files;

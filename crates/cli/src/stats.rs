@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use isonomy::{Event, History, Outcome};
+use isonomy::{Event, History, Outcome, versions_are_determined};
 use serde::Serialize;
 
 use crate::args::StatsArgs;
@@ -57,6 +57,10 @@ struct Stats {
     timed: usize,
     longest_session: usize,
     longest_transaction: usize,
+    /// Transactions of one or two reads and at most two writes, each of a key that was read before.
+    mini_transactions: usize,
+    /// Whether reads leave no choice of an order of versions, so that strong levels take linear time.
+    versions_determined: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     hottest_key: Option<HottestKey>,
     load_seconds: f64,
@@ -98,12 +102,14 @@ impl Stats {
         let mut transactions = Transactions { all: history.transaction_count(), ..Transactions::default() };
         let mut timed = 0;
         let mut longest_transaction = 0;
+        let mut mini_transactions = 0;
         for txn in history.transactions() {
             match history.outcome(txn) {
                 Outcome::Committed => transactions.committed += 1,
                 Outcome::Aborted => transactions.aborted += 1,
                 Outcome::Indeterminate => transactions.indeterminate += 1,
             }
+            mini_transactions += usize::from(history.is_mini(txn));
             let times = history.times(txn);
             timed += usize::from(times.start.is_some() && times.finish.is_some());
             longest_transaction = longest_transaction.max(history.event_ids(txn).len());
@@ -123,6 +129,8 @@ impl Stats {
             timed,
             longest_session: history.sessions().map(|s| history.transactions_of(s).len()).max().unwrap_or(0),
             longest_transaction,
+            mini_transactions,
+            versions_determined: versions_are_determined(history),
             hottest_key,
             load_seconds: loaded.took.as_secs_f64(),
             transactions,
@@ -158,6 +166,13 @@ impl Stats {
         let (events, reads) = (self.events_per_transaction, self.reads_per_transaction);
         let most = self.longest_transaction;
         row("per transaction", format!("{events:.2} events (at most {most}), {reads:.2} of them reads"));
+        row(
+            "mini-transactions",
+            if self.mini_transactions == t.all { "all".into() } else { grouped(self.mini_transactions) },
+        );
+        let order =
+            if self.versions_determined { "determined by reads: strong levels take linear time" } else { "open" };
+        row("order of versions", order.into());
         row("keys", grouped(self.keys));
         if let Some(HottestKey { key, share }) = &self.hottest_key {
             row("hottest key", format!("{key}, with {:.2} % of all accesses", share * 100.0));

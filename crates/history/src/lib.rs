@@ -23,6 +23,7 @@ mod error;
 mod event;
 pub mod formats;
 mod history;
+mod mini;
 mod names;
 mod record;
 mod slots;

@@ -27,6 +27,7 @@ pub use isonomy_checker::{
     ANOMALIES, Ablation, Anomaly, AnomalyInfo, Case, Counterexample, Edge, End, Engine, Evidence, Explanation,
     IsolationLevel, Options, Participant, Party, Reason, Refutation, Sentence, Stage, Step, Terms, UnknownAnomaly,
     UnknownLevel, Verdict, Why, Witness, certify, check, explain, frontier, oracle, patterns, report,
+    versions_are_determined,
 };
 pub use isonomy_draw::Drawing;
 pub use isonomy_history::formats::{self, Format, ReadError, ReadOptions};

@@ -138,7 +138,7 @@ fn constraints(problem: &Problem, chained: &[(u32, u32)], ablation: Ablation) ->
     let mut pairs: Vec<[u32; 6]> = Vec::new();
     for key in 0..problem.keys.len() as u32 {
         let firsts: Vec<u32> =
-            problem.versions.of(key).iter().copied().filter(|&version| is_first[version as usize]).collect();
+            problem.versions().of(key).iter().copied().filter(|&version| is_first[version as usize]).collect();
         let lasts: Vec<u32> = firsts.iter().map(|&first| last(first)).collect();
         for one in 0..firsts.len() {
             for other in one + 1..firsts.len() {

@@ -24,8 +24,11 @@ pub(crate) enum Versions {
 
 /// Asks reads for the order of versions.
 pub(crate) fn versions(problem: &Problem) -> Versions {
+    // More than one of a key follow nothing that was read: soon clear where writes are blind.
+    if problem.listed.is_empty() && problem.updates.len() + problem.keys.len() < problem.written() as usize {
+        return Versions::Open;
+    }
     let mut next = vec![NONE; problem.written() as usize + problem.keys.len()];
-    let mut follow = 0;
     let divergent = |before: u32, one: u32, other: u32| {
         let written = before < problem.written();
         let writers = [one, other].into_iter().chain(written.then_some(before));
@@ -33,20 +36,13 @@ pub(crate) fn versions(problem: &Problem) -> Versions {
         txns.sort_unstable();
         Versions::Divergent(txns)
     };
-    for txn in (0..problem.count()).filter(|&txn| !problem.versions_by(txn).is_empty()) {
-        for &version in problem.reads.of(txn) {
-            let Some(own) = problem.version_of(txn, problem.key_of(version)) else { continue };
-            follow += 1;
-            match std::mem::replace(&mut next[version as usize], own) {
-                NONE => {}
-                // Where lost updates are allowed, either may come first.
-                _ if !problem.rules.conflict => return Versions::Open,
-                other => return divergent(version, own, other),
-            }
-        }
-        // More than one of a key follow nothing that was read: soon clear where writes are blind.
-        if problem.listed.is_empty() && problem.versions_by(txn).end - follow > problem.keys.len() as u32 {
-            return Versions::Open;
+    for &(version, own) in &problem.updates {
+        match std::mem::replace(&mut next[version as usize], own) {
+            NONE => {}
+            other if other == own => {}
+            // Where lost updates are allowed, either may come first.
+            _ if !problem.rules.conflict => return Versions::Open,
+            other => return divergent(version, own, other),
         }
     }
     // Two versions that follow one by lists are unread ones, whose order is open.

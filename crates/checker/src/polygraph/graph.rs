@@ -146,7 +146,7 @@ pub(crate) fn known(problem: &Problem) -> Lists {
     Lists::new(node_count(problem) as usize, |add| {
         known_edges(problem, nodes + problem.keys.len() as u32, add);
         for key in 0..problem.keys.len() as u32 {
-            initial_edges(problem, key, problem.versions.of(key), add);
+            initial_edges(problem, key, problem.versions().of(key), add);
         }
     })
 }

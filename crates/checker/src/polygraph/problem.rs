@@ -1,11 +1,13 @@
 //! What a strong level asks of a history, or of some of its transactions: flat arrays, local numbers.
 
+use std::sync::OnceLock;
+
 use isonomy_history::{History, Key, TxnId};
 use rustc_hash::FxHashMap;
 
 use super::rules::Rules;
 use super::times::{Moments, moments};
-use crate::chains::NONE;
+use crate::chains::{NONE, continues_session};
 use crate::lists::Lists;
 
 /// Transactions, their versions, and who read which of them. Versions are numbered transaction by transaction, each transaction's by
@@ -27,10 +29,12 @@ pub(crate) struct Problem {
     pub(crate) key: Vec<u32>,
     /// The keys that take part.
     pub(crate) keys: Vec<Key>,
-    /// For each key its written versions.
-    pub(crate) versions: Lists,
+    /// For each key its written versions, once somebody asks.
+    versions: OnceLock<Lists>,
     /// For each transaction the versions it read, each once, ascending.
     pub(crate) reads: Lists,
+    /// A version that a transaction read, and the one of the same key that it wrote.
+    pub(crate) updates: Vec<(u32, u32)>,
     /// For each version, initial ones too, who read it.
     pub(crate) readers: Lists,
     /// For each transaction those it saw without reading their version: inner elements of lists.
@@ -92,8 +96,8 @@ impl Problem {
         let mut previous = vec![NONE; count];
         let mut following = vec![NONE; count];
         if rules.session_order {
-            for index in 1..count {
-                if history.session_of(txns[index - 1]) == history.session_of(txns[index]) {
+            for (index, continues) in continues_session(history, txns.iter().copied()).enumerate() {
+                if continues {
                     previous[index] = index as u32 - 1;
                     following[index - 1] = index as u32;
                 }
@@ -111,36 +115,41 @@ impl Problem {
         }
         first_version.push(writer.len() as u32);
         let written = writer.len() as u32;
-        let versions = Lists::new(keys.len(), |add| {
-            key.iter().enumerate().for_each(|(version, &key)| add(key, version as u32));
-        });
-        // The version of a key that a transaction wrote. Most write few keys, and a branch that is well foretold lets the next look-up begin.
+        // Each transaction's first version and its key side by side: most look-ups end there, and each is one access to memory.
+        let firsts: Vec<(u32, u32)> =
+            first_version.iter().map(|&first| (first, key.get(first as usize).copied().unwrap_or(NONE))).collect();
         let version_by = |txn: TxnId, wanted: u32| {
             let index = local(txn);
             (index != NONE).then(|| {
-                let mine = first_version[index as usize] as usize;
-                if key[mine] == wanted {
-                    return mine as u32;
+                let (first, key_of_first) = firsts[index as usize];
+                if key_of_first == wanted {
+                    return first;
                 }
-                let others = &key[mine + 1..first_version[index as usize + 1] as usize];
+                let others = &key[first as usize + 1..first_version[index as usize + 1] as usize];
                 let at = others.binary_search(&wanted).expect("what is read is a final write");
-                (mine + 1 + at) as u32
+                first + 1 + at as u32
             })
         };
         let mut read_from = Vec::with_capacity(count + 1);
         let mut read_items: Vec<u32> = Vec::new();
+        let mut updates = Vec::new();
         let mut seen_pairs: Vec<(u32, u32)> = Vec::new();
         for (index, &txn) in txns.iter().enumerate() {
             let first = read_items.len();
             read_from.push(first as u32);
+            let (own, own_end) = (first_version[index], first_version[index + 1]);
             for read in derived.reads(txn) {
-                match (read.key(), read.from()) {
-                    (Some(key), Some(from)) => {
-                        read_items.extend(local_key(key).and_then(|key| version_by(from, key)));
-                    }
-                    (Some(key), None) => read_items.extend(local_key(key).map(|key| written + key)),
-                    (None, Some(from)) if local(from) != NONE => seen_pairs.push((index as u32, local(from))),
-                    (None, _) => {}
+                let Some(read_key) = read.key() else {
+                    let seen = read.from().map_or(NONE, &local);
+                    seen_pairs.extend((seen != NONE).then_some((index as u32, seen)));
+                    continue;
+                };
+                let Some(read_key) = local_key(read_key) else { continue };
+                let version = read.from().map_or(Some(written + read_key), |from| version_by(from, read_key));
+                let Some(version) = version else { continue };
+                read_items.push(version);
+                if let Ok(at) = key[own as usize..own_end as usize].binary_search(&read_key) {
+                    updates.push((version, own + at as u32));
                 }
             }
             if read_items.len() - first > 1 {
@@ -179,8 +188,9 @@ impl Problem {
             writer,
             key,
             keys,
-            versions,
+            versions: OnceLock::new(),
             reads,
+            updates,
             readers,
             seen,
             seen_by,
@@ -217,6 +227,15 @@ impl Problem {
                 }
             }
         }
+    }
+
+    /// For each key its written versions.
+    pub(crate) fn versions(&self) -> &Lists {
+        self.versions.get_or_init(|| {
+            Lists::new(self.keys.len(), |add| {
+                self.key.iter().enumerate().for_each(|(version, &key)| add(key, version as u32));
+            })
+        })
     }
 
     /// How many versions were written; the initial version of key `k` has this number plus `k`.
