@@ -166,7 +166,7 @@ mod tests {
     fn types_occur_as_often_as_they_weigh() {
         for &application in Application::ALL {
             let mut seen = BTreeMap::new();
-            each(application, 50, |name, _| *seen.entry(name).or_insert(0) += 1);
+            each(application, 5, |name, _| *seen.entry(name).or_insert(0) += 1);
             let mix = application.mix();
             let total: u32 = mix.iter().map(|kind| kind.1).sum();
             for (name, weight) in mix {
