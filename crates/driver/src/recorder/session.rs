@@ -20,8 +20,8 @@ pub struct SessionRecorder {
     number: u64,
     slot: Slot,
     open: bool,
-    /// Whether the open transaction has sent a write, and so is in its slot.
-    wrote: bool,
+    /// How much of `events` is in the slot; nothing before the first write.
+    put: usize,
     times: Times,
     /// The events so far, as they stand in the line.
     events: Vec<u8>,
@@ -42,7 +42,7 @@ impl SessionRecorder {
             number: 0,
             slot: Slot::default(),
             open: false,
-            wrote: false,
+            put: 0,
             times: Times::default(),
             events: Vec::new(),
             last: 0,
@@ -54,7 +54,7 @@ impl SessionRecorder {
     pub fn begin(&mut self) -> i64 {
         debug_assert!(!self.open, "a session has one transaction at a time");
         self.open = true;
-        self.wrote = false;
+        self.put = 0;
         self.number += 1;
         self.events.clear();
         let now = self.shared.now();
@@ -139,8 +139,8 @@ impl SessionRecorder {
         // A transaction that has read nothing may have begun at any time until now.
         self.times.began.get_or_insert(now);
         self.times.committing = Some(now);
-        // Without writes nobody can have seen it, and it is not missed.
-        if self.wrote { self.put() } else { Ok(()) }
+        // Without writes nobody can have seen it, and it is not missed. After a write that was the last event, all is there.
+        if self.put > 0 && self.put < self.events.len() { self.put() } else { Ok(()) }
     }
 
     /// The commit was confirmed. Returns the time.
@@ -180,13 +180,13 @@ impl SessionRecorder {
 
     fn sending(&mut self, event: &NamedEvent<'_>) -> Result<(), RecordError> {
         self.event(event);
-        self.wrote = true;
         self.put()
     }
 
     /// Puts the transaction so far among the open ones.
     fn put(&mut self) -> Result<(), RecordError> {
         self.format(Outcome::Indeterminate);
+        self.put = self.events.len();
         let pending = &self.shared.pending;
         pending.put(&mut self.slot, &mut self.line).map_err(|error| self.shared.fail(pending.path(), &error))
     }
