@@ -16,6 +16,8 @@ pub struct Scheme {
     pub form: &'static str,
     /// What lies there.
     pub what: &'static str,
+    /// The isolation it can be asked for, in its own words, the weakest first; none if it has only one.
+    pub isolations: &'static [&'static str],
     open: Open,
 }
 
@@ -24,6 +26,7 @@ const SCHEMES: &[Scheme] = &[Scheme {
     names: &["mock"],
     form: "mock:LEVEL",
     what: "a simulated store in this process that gives this level and rarely more",
+    isolations: &["read-committed", "read-atomic", "causal", "prefix", "snapshot-isolation", "serializable"],
     open: Mock::open,
 }];
 
