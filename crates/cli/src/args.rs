@@ -14,7 +14,7 @@ use isonomy_workload::{Anomaly, Distribution, Length, MiniMix, Preset, StoreLeve
 use crate::exit::{Exit, complain};
 use crate::output::{Terminal, When};
 use crate::values::{LevelChoice, duration, engine, level_choice, share, size};
-use crate::{anomalies, certify, check, convert, generate, levels, run, stats};
+use crate::{anomalies, card, certify, check, convert, generate, levels, run, stats};
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 holds, or done; 1 violated; 2 could not run (usage, bad input, no place for the output); 3 undecided.
@@ -54,6 +54,8 @@ enum Command {
     Generate(GenerateArgs),
     /// Run a workload against a database, record what the clients saw, and check it
     Run(RunArgs),
+    /// Play the classic scenarios of isolation on a database: which anomalies show at which isolation?
+    Card(card::CardArgs),
     /// List the isolation levels
     Levels(LevelsArgs),
     /// List the anomalies, or tell about one
@@ -451,6 +453,7 @@ pub(crate) fn dispatch() -> ExitCode {
             Generated::Lwt(args) => generate::lightweight::run(args, terminal),
         },
         Command::Run(args) => run::run(args, terminal),
+        Command::Card(args) => card::run(args, terminal),
         Command::Levels(args) => levels::run(args, terminal),
         Command::Anomalies(args) => anomalies::run(args, terminal),
     };

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 mod anomalies;
 mod args;
+mod card;
 mod certify;
 mod check;
 mod convert;
