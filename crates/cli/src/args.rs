@@ -9,6 +9,7 @@ use std::time::Duration;
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
 use isonomy::{Ablation, Engine, Format};
+use isonomy_driver::faults::Fault;
 use isonomy_workload::{Anomaly, Distribution, Length, MiniMix, Preset, StoreLevel};
 
 use crate::exit::{Exit, complain};
@@ -377,7 +378,7 @@ pub(crate) struct LightweightArgs {
 #[derive(Debug, Args)]
 #[command(after_help = run::after_help())]
 pub(crate) struct RunArgs {
-    /// The database; several times for the nodes of one. Without it, a demonstration
+    /// The database; several times for the nodes of one; or `cluster:KIND`. Without it, a demonstration
     #[arg(long, value_name = "URL")]
     pub(crate) db: Vec<String>,
     /// The isolation that the database is asked for, in its own words; what it gives by default if absent
@@ -416,6 +417,15 @@ pub(crate) struct RunArgs {
     /// Stop after the first run that violates a level that is checked
     #[arg(long, value_name = "WHAT")]
     pub(crate) until: Option<run::Until>,
+    /// Break things on purpose: cut, partition, delay, mute (connections); kill, pause (servers of `cluster:KIND`)
+    #[arg(long, value_name = "F[,F]", value_delimiter = ',')]
+    pub(crate) faults: Vec<Fault>,
+    /// The time between faults, on average
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "2s")]
+    pub(crate) fault_every: Duration,
+    /// How long a fault lasts
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "1s")]
+    pub(crate) fault_lasting: Duration,
     /// Leave a level of a history undecided after this time
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) timeout: Option<Duration>,

@@ -4,18 +4,19 @@ use std::time::Duration;
 
 use clap::Args;
 use isonomy::{IsolationLevel, Options, Verdict, check};
+use isonomy_driver::Database;
 use isonomy_driver::card::{Answer, Played, PlayedStep, SCENARIOS, Scenario, play};
-use isonomy_driver::{Database, open, schemes};
 use serde::Serialize;
 
 use crate::exit::{Exit, Failure};
 use crate::output::{Output, Style, Table, Terminal};
+use crate::system::System;
 use crate::values::duration;
 
 #[derive(Debug, Args)]
 #[command(after_help = after_help())]
 pub(crate) struct CardArgs {
-    /// The database; several times for the nodes of one
+    /// The database; several times for the nodes of one; or `cluster:KIND` for servers that are started for the purpose
     #[arg(long, value_name = "URL", required = true)]
     db: Vec<String>,
     /// The isolation to ask for, in the database's own words; may be repeated. All that it has if absent
@@ -49,6 +50,7 @@ Scenarios, what they are also called, and the weakest level that rules them out:
 Examples:
   isonomy card --db mock:read-committed
   isonomy card --db postgres://postgres@localhost/test
+  isonomy card --db cluster:mariadb
   isonomy card --db mysql://root@localhost/test --isolation 'repeatable read' --scenario lost-update
 
 Exit codes: 0 done; 1 an anomaly showed that the isolation asked for should rule out by its documentation; 2 could not run."
@@ -147,8 +149,13 @@ pub(crate) fn run(args: &CardArgs, terminal: Terminal) -> Result<Exit, Failure> 
     let urls: Vec<&str> = args.db.iter().map(String::as_str).collect();
     let mut cards: Vec<Vec<Card>> = Vec::new();
     let mut out = Output::new();
-    for isolation in isolations(args) {
-        let database = open(&urls, isolation.as_deref()).map_err(Failure::new)?;
+    let system = System::new(&urls, &[])?;
+    let isolations = match &args.isolation[..] {
+        [] => system.isolations(),
+        some => some.iter().cloned().map(Some).collect(),
+    };
+    for isolation in isolations {
+        let database = system.open(isolation.as_deref())?;
         let mut column = Vec::new();
         for scenario in
             SCENARIOS.iter().filter(|s| args.scenario.is_empty() || args.scenario.iter().any(|a| a.name == s.name))
@@ -171,19 +178,6 @@ pub(crate) fn run(args: &CardArgs, terminal: Terminal) -> Result<Exit, Failure> 
         out.print("\nWhat is marked with ! the documentation of the database rules out at this isolation.\n")?;
     }
     Ok(if broken > 0 { Exit::Violated } else { Exit::Fine })
-}
-
-/// What to ask for; `None` is whatever the database gives who does not ask.
-fn isolations(args: &CardArgs) -> Vec<Option<String>> {
-    if !args.isolation.is_empty() {
-        return args.isolation.iter().cloned().map(Some).collect();
-    }
-    let url = &args.db[0];
-    let scheme = url.split_once(':').map_or(url.as_str(), |(scheme, _)| scheme);
-    let known = schemes().iter().find(|known| known.names.contains(&scheme));
-    // `mock:LEVEL` has its level in its name.
-    let all = known.filter(|_| !url.starts_with("mock:")).map_or(&[][..], |known| known.isolations);
-    if all.is_empty() { vec![None] } else { all.iter().map(|name| Some((*name).to_string())).collect() }
 }
 
 fn one(database: &dyn Database, scenario: &'static Scenario, args: &CardArgs) -> Result<Card, Failure> {

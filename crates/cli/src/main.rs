@@ -20,6 +20,7 @@ mod output;
 mod progress;
 mod run;
 mod stats;
+mod system;
 mod values;
 
 fn main() -> ExitCode {
