@@ -191,6 +191,7 @@ pub const SCENARIOS: [Scenario; 15] = [
             (1, Begin),
             (2, Begin),
             (1, Read(1)),
+            (2, Read(1)),
             (2, Write(1)),
             (2, Insert(11)),
             (2, Commit),
