@@ -94,12 +94,7 @@ impl Loader {
         let fail = |error: &dyn std::fmt::Display| Failure::new(format_args!("{}: {error}", name(path)));
         let left = leftover(path).map_err(|error| fail(&error))?;
         let lines = left.read(path).map_err(|error| fail(&error))?;
-        let options = ReadOptions {
-            format: Some(Format::Jsonl),
-            memory_limit: self.memory,
-            size: Some(left.complete),
-            ..ReadOptions::default()
-        };
+        let options = ReadOptions { format: Some(Format::Jsonl), memory_limit: self.memory, size: Some(left.complete) };
         let source = formats::Source::Stream(Box::new(self.progress.counting(lines)));
         let history = formats::read(source, options).map_err(|error| fail(&error))?;
         let open = count(left.open.len(), "transaction");

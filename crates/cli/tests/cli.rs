@@ -1,13 +1,14 @@
 //! The contract of the command line: exit codes, JSON, pipes, files.
 
+mod place;
+
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+use place::{EXE, Place, code, err, isonomy, json, out, shell};
 use serde_json::Value;
-
-const EXE: &str = env!("CARGO_BIN_EXE_isonomy");
 
 /// Satisfies all levels.
 const SERIAL: &str = r#"{"session":1,"ops":[["w","x",1]]}
@@ -23,45 +24,6 @@ const CAUSALITY: &str = r#"{"session":1,"ops":[["w","x",1]]}
 {"session":3,"ops":[["r","y",1],["r","x",null]]}
 "#;
 
-/// A directory of its own for each test, removed at the end.
-struct Place(PathBuf);
-
-impl Place {
-    fn new(test: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("isonomy-cli-{test}-{}", std::process::id()));
-        fs::create_dir_all(&path).expect("the temporary directory is writable");
-        Place(path)
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.0.join(name).to_str().expect("the path is text").to_string()
-    }
-
-    fn file(&self, name: &str, text: &str) -> String {
-        let path = self.path(name);
-        fs::write(&path, text).expect("the temporary directory is writable");
-        path
-    }
-
-    fn names(&self) -> Vec<String> {
-        let entries = fs::read_dir(&self.0).expect("the directory is there");
-        let mut names: Vec<String> =
-            entries.map(|entry| entry.expect("readable").file_name().to_string_lossy().into_owned()).collect();
-        names.sort();
-        names
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-fn isonomy(args: &[&str]) -> Output {
-    Command::new(EXE).args(args).stdin(Stdio::null()).output().expect("the program runs")
-}
-
 fn with_input(args: &[&str], input: &str) -> Output {
     let mut child = Command::new(EXE)
         .args(args)
@@ -72,30 +34,6 @@ fn with_input(args: &[&str], input: &str) -> Output {
         .expect("the program runs");
     child.stdin.take().expect("it is piped").write_all(input.as_bytes()).expect("the program reads");
     child.wait_with_output().expect("the program ends")
-}
-
-fn shell(script: &str) -> Output {
-    let script = format!("set -o pipefail; isonomy() {{ \"$EXE\" \"$@\"; }}; {script}");
-    Command::new("bash").args(["-c", &script]).env("EXE", EXE).output().expect("bash runs")
-}
-
-fn out(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).expect("the output is text")
-}
-
-fn err(output: &Output) -> String {
-    let text = String::from_utf8(output.stderr.clone()).expect("the messages are text");
-    assert!(!text.contains("panicked"), "{text}");
-    text
-}
-
-fn code(output: &Output) -> i32 {
-    err(output);
-    output.status.code().expect("the program ended by itself")
-}
-
-fn json(output: &Output) -> Vec<Value> {
-    out(output).lines().map(|line| serde_json::from_str(line).expect("each line is JSON")).collect()
 }
 
 #[test]
@@ -136,7 +74,11 @@ fn usage_errors_are_two_and_help_is_zero() {
         &["convert", "x", "--to", "elle"],
         &["generate", "history", "--preset", "mini", "--events", "3"],
         &["generate", "history", "--reads", "2"],
-        &["run", "--db", "postgres://localhost/x"],
+        &["run", "--db", "no-such-database://localhost/x"],
+        &["run", "--isolation", "serializable"],
+        &["run", "--db", "sqlite", "--isolation", "chaos"],
+        &["run", "--db", "sqlite", "--sessions", "0"],
+        &["run", "--html", "-"],
         &[],
     ] {
         let output = isonomy(args);
@@ -145,7 +87,7 @@ fn usage_errors_are_two_and_help_is_zero() {
     }
     let unknown = err(&isonomy(&["check", "--level", "no-such-level", "x"]));
     assert!(unknown.starts_with("isonomy: error: ") && unknown.contains("read-committed, read-atomic"), "{unknown}");
-    assert!(err(&isonomy(&["run", "--db", "postgres://x"])).contains("not built into this version"));
+    assert!(err(&isonomy(&["run", "--db", "no-such-database://x"])).contains("known are mock:LEVEL, sqlite"));
     for command in ["check", "certify", "convert", "stats", "generate", "run", "levels", "anomalies"] {
         let help = isonomy(&[command, "--help"]);
         assert_eq!(code(&help), 0);

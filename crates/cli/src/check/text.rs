@@ -97,16 +97,19 @@ fn weakest_violated(judged: &[Judged]) -> Option<IsolationLevel> {
 }
 
 /// The strongest levels that hold.
-pub(crate) fn got<'j>(judged: impl IntoIterator<Item = &'j Judged> + Clone) -> String {
-    let levels = |wanted: fn(&Verdict) -> bool| {
-        judged.clone().into_iter().filter(move |judged| wanted(&judged.verdict)).map(|judged| judged.level)
-    };
-    let holding: Vec<IsolationLevel> = levels(|verdict| matches!(verdict, Verdict::Holds(_))).collect();
+pub(crate) fn strongest<'j>(judged: impl IntoIterator<Item = &'j Judged>) -> Vec<&'static str> {
+    let holds = |judged: &&Judged| matches!(judged.verdict, Verdict::Holds(_));
+    let holding: Vec<IsolationLevel> = judged.into_iter().filter(holds).map(|judged| judged.level).collect();
     let strongest = |level: &&IsolationLevel| !holding.iter().any(|other| other != *level && other.implies(**level));
-    let strongest: Vec<&str> = holding.iter().filter(strongest).map(|level| level.name()).collect();
+    holding.iter().filter(strongest).map(|level| level.name()).collect()
+}
+
+/// The same for people.
+pub(crate) fn got<'j>(judged: impl IntoIterator<Item = &'j Judged> + Clone) -> String {
+    let strongest = strongest(judged.clone());
     if !strongest.is_empty() {
         strongest.join(", ")
-    } else if levels(|verdict| matches!(verdict, Verdict::Violated(_))).next().is_some() {
+    } else if judged.into_iter().any(|judged| matches!(judged.verdict, Verdict::Violated(_))) {
         "none of the levels".into()
     } else {
         "undecided".into()

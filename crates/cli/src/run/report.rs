@@ -249,7 +249,7 @@ impl Ran {
                 End::TooManyAttempts => "too-many-attempts",
                 End::Disconnected(_) => "disconnected",
             },
-            "got": self.got(),
+            "got": text::strongest(self.judged.iter().chain(&self.others)),
         })
     }
 }

@@ -7,21 +7,25 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use isonomy_checker::{IsolationLevel, Options, Verdict, check, explain};
 use isonomy_history::History;
 use isonomy_history::formats::{ReadOptions, Source, read};
-use isonomy_workload::{Distribution, Length, Shape, Workload};
+use isonomy_workload::{Distribution, Length, RangeMix, Shape, Workload};
 
 use crate::recorder::Recorder;
 use crate::run::{Plan, Summary, Watch, run};
 use crate::{Ability, Database};
 
-/// Runs a small stress, once with plain keys and once with lists if there are any, and checks that the level which the documentation
-/// promises holds.
+/// Runs a small stress of each kind that the database can, and checks that the level which the documentation promises holds.
 #[track_caller]
 pub fn stress(database: &dyn Database) {
     let plain = Shape::General { length: Length::Between(1, 4), read_share: 0.5, single_access: false };
-    let lists = database.can(Ability::Lists).then_some(Shape::LIST_APPEND);
+    let others = [
+        (Ability::Lists, Shape::LIST_APPEND),
+        (Ability::Ranges, Shape::ranges(RangeMix::BALANCED)),
+        (Ability::CompareAndSet, Shape::CAS_REGISTER),
+    ];
+    let others = others.into_iter().filter(|(ability, _)| database.can(*ability)).map(|(_, shape)| shape);
     let promised = super::well("describe", database.describe()).isolation.promises;
-    for shape in [Some(plain), lists].into_iter().flatten() {
-        let workload = Workload { keys: 8, distribution: Distribution::Uniform, shape };
+    for shape in [plain].into_iter().chain(others) {
+        let workload = Workload { keys: 12, distribution: Distribution::Uniform, shape };
         let (history, summary) = record(database, &Plan::new(workload, 4, 150));
         assert_eq!(summary.committed, 150, "{summary:?}");
         if let Some(level) = promised {
