@@ -10,12 +10,13 @@ use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
 use isonomy::{Ablation, Engine, Format};
 use isonomy_driver::faults::Fault;
+use isonomy_cluster::Kind;
 use isonomy_workload::{Anomaly, Distribution, Length, MiniMix, Preset, StoreLevel};
 
 use crate::exit::{Exit, complain};
 use crate::output::{Terminal, When};
 use crate::values::{LevelChoice, duration, engine, level_choice, share, size};
-use crate::{anomalies, card, certify, check, convert, generate, levels, run, stats};
+use crate::{anomalies, card, certify, check, cluster, convert, generate, levels, run, stats};
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 holds, or done; 1 violated; 2 could not run (usage, bad input, no place for the output); 3 undecided.
@@ -57,6 +58,8 @@ enum Command {
     Run(RunArgs),
     /// Play the classic scenarios of isolation on a database: which anomalies show at which isolation?
     Card(card::CardArgs),
+    /// Start throw-away servers to run workloads against
+    Cluster(ClusterArgs),
     /// List the isolation levels
     Levels(LevelsArgs),
     /// List the anomalies, or tell about one
@@ -228,6 +231,15 @@ pub(crate) struct StatsArgs {
     /// Print one JSON object per history, a line each
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Arguments of `cluster`.
+#[derive(Debug, Args)]
+#[command(after_help = cluster::after_help())]
+pub(crate) struct ClusterArgs {
+    /// Which servers
+    #[arg(value_name = "KIND", hide_possible_values = true)]
+    pub(crate) kind: Kind,
 }
 
 /// Arguments of `levels`.
@@ -464,6 +476,7 @@ pub(crate) fn dispatch() -> ExitCode {
         },
         Command::Run(args) => run::run(args, terminal),
         Command::Card(args) => card::run(args, terminal),
+        Command::Cluster(args) => cluster::run(args, terminal),
         Command::Levels(args) => levels::run(args, terminal),
         Command::Anomalies(args) => anomalies::run(args, terminal),
     };

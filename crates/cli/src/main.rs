@@ -10,6 +10,7 @@ mod args;
 mod card;
 mod certify;
 mod check;
+mod cluster;
 mod convert;
 mod exit;
 mod files;

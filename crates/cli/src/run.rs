@@ -318,7 +318,7 @@ fn plan(args: &RunArgs, demonstration: bool) -> Plan {
 }
 
 /// The first ctrl-C ends the run, the second the program.
-fn listen(interrupted: &Arc<AtomicBool>) -> Result<(), Failure> {
+pub(crate) fn listen(interrupted: &Arc<AtomicBool>) -> Result<(), Failure> {
     use signal_hook::consts::{SIGINT, SIGTERM};
     for signal in [SIGINT, SIGTERM] {
         // The order matters: at the first one the flag is not yet set when the shutdown looks at it.

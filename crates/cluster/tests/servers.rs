@@ -5,6 +5,7 @@
 #![allow(clippy::print_stdout, reason = "tests say what they leave out")]
 
 use std::env;
+use std::fs;
 use std::net::TcpStream;
 use std::path::Path;
 
@@ -53,12 +54,16 @@ fn come_and_go(kind: Kind) {
     assert_eq!(processes_in(&folder), Vec::<String>::new(), "{kind} left processes");
 }
 
-/// Command lines of processes that mention a folder.
+/// Processes that have a folder in their command line or work in it. (PostgreSQL's rename themselves.)
 fn processes_in(folder: &Path) -> Vec<String> {
-    let folder = folder.to_str().expect("temporary folders have plain names");
-    let entries = std::fs::read_dir("/proc").expect("/proc is there");
-    let lines = entries.filter_map(|entry| std::fs::read_to_string(entry.ok()?.path().join("cmdline")).ok());
-    lines.filter(|line| line.contains(folder)).collect()
+    let name = folder.to_str().expect("temporary folders have plain names");
+    let processes = fs::read_dir("/proc").expect("/proc is there").filter_map(|entry| Some(entry.ok()?.path()));
+    let lines = processes.filter_map(|process| {
+        let line = fs::read_to_string(process.join("cmdline")).ok()?;
+        let works_there = fs::read_link(process.join("cwd")).is_ok_and(|place| place.starts_with(folder));
+        (works_there || line.contains(name)).then_some(line)
+    });
+    lines.collect()
 }
 
 #[test]

@@ -9,7 +9,7 @@ use isonomy_cluster::{Error, Kind, Server};
 use isonomy_driver::{Database, open};
 
 /// Starts a server. Without its binaries this says so and the test passes, unless `ISONOMY_SERVERS=1` demands them.
-pub fn start(kind: Kind) -> Option<Server> {
+pub(crate) fn start(kind: Kind) -> Option<Server> {
     match Server::start(kind) {
         Ok(server) => Some(server),
         Err(error @ Error::Missing { .. }) if env::var_os("ISONOMY_SERVERS").is_none() => {
@@ -21,7 +21,7 @@ pub fn start(kind: Kind) -> Option<Server> {
 }
 
 /// Opens all nodes of a server.
-pub fn database(server: &Server, isolation: Option<&str>) -> Box<dyn Database> {
+pub(crate) fn database(server: &Server, isolation: Option<&str>) -> Box<dyn Database> {
     let urls = server.urls();
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
     open(&urls, isolation).unwrap_or_else(|error| panic!("{error}"))
