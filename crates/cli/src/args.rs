@@ -9,8 +9,8 @@ use std::time::Duration;
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
 use isonomy::{Ablation, Engine, Format};
-use isonomy_driver::faults::Fault;
 use isonomy_cluster::Kind;
+use isonomy_driver::faults::Fault;
 use isonomy_workload::{Anomaly, Distribution, Length, MiniMix, Preset, StoreLevel};
 
 use crate::exit::{Exit, complain};

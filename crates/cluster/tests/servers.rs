@@ -25,8 +25,9 @@ fn start(kind: Kind) -> Option<Server> {
 
 /// Whether anybody listens at the address of a URL.
 fn listens(url: &str) -> bool {
-    let address = url.split_once('@').expect("URLs name a user").1;
-    let address = address.split_once('/').expect("URLs name a database").0;
+    let address = url.split_once("://").expect("URLs name a scheme").1;
+    let address = address.split_once('@').map_or(address, |(_, address)| address);
+    let address = address.split_once('/').map_or(address, |(address, _)| address);
     TcpStream::connect(address).is_ok()
 }
 
@@ -92,12 +93,27 @@ fn h2() {
 }
 
 #[test]
+fn redis() {
+    come_and_go(Kind::Redis);
+}
+
+#[test]
+fn etcd() {
+    come_and_go(Kind::Etcd);
+}
+
+#[test]
+fn etcd_with_three_members() {
+    come_and_go(Kind::EtcdCluster);
+}
+
+#[test]
 fn kinds_have_names() {
     for kind in Kind::ALL {
         assert_eq!(kind.name().parse::<Kind>().unwrap(), kind);
     }
     assert_eq!(
         "oracle".parse::<Kind>().unwrap_err().to_string(),
-        "there is no server `oracle`; known: postgres, postgres-replica, mariadb, galera, h2"
+        "there is no server `oracle`; known: postgres, postgres-replica, mariadb, galera, h2, redis, etcd, etcd-cluster"
     );
 }

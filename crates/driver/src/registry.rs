@@ -1,6 +1,6 @@
 //! From URLs to databases.
 
-use crate::{Database, Error, Mock, Mysql, Postgres, Sqlite};
+use crate::{Database, Error, Etcd, Mock, Mysql, Postgres, Redis, Sqlite};
 
 /// Opens what lies at some URLs of one kind, at the isolation named or at the one that this kind of database has by default. Several URLs are
 /// several nodes of one database.
@@ -50,6 +50,20 @@ const SCHEMES: &[Scheme] = &[
         what: "MySQL, MariaDB, Galera, and what speaks their protocol: TiDB",
         isolations: &["read uncommitted", "read committed", "repeatable read", "serializable"],
         open: Mysql::open,
+    },
+    Scheme {
+        names: &["redis"],
+        form: "redis://HOST:PORT",
+        what: "Redis or Valkey: transactions with WATCH, or without (isolation `multi`)",
+        isolations: &[],
+        open: Redis::open,
+    },
+    Scheme {
+        names: &["etcd"],
+        form: "etcd://HOST:PORT[?reads=serializable]",
+        what: "etcd: optimistic transactions; reads linearizable, serializable or of a snapshot",
+        isolations: &[],
+        open: Etcd::open,
     },
 ];
 
