@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 mod anomalies;
 mod args;
+mod card;
 mod certify;
 mod check;
 mod cluster;
@@ -20,6 +21,7 @@ mod output;
 mod progress;
 mod run;
 mod stats;
+mod system;
 mod values;
 
 fn main() -> ExitCode {

@@ -33,8 +33,8 @@ fn expect(database: &dyn Database, holds: Option<IsolationLevel>, violates: Opti
         if let Some(level) = holds {
             contract::expect_holds(&history, level);
         }
-        caught |= violates
-            .is_some_and(|level| matches!(check(&history, level, &Options::default()), Verdict::Violated(_)));
+        caught |=
+            violates.is_some_and(|level| matches!(check(&history, level, &Options::default()), Verdict::Violated(_)));
     }
     assert_eq!(caught, violates.is_some(), "{:?} at {violates:?}", database.describe());
 }
