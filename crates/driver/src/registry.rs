@@ -55,14 +55,14 @@ const SCHEMES: &[Scheme] = &[
         names: &["redis"],
         form: "redis://HOST:PORT",
         what: "Redis or Valkey: transactions with WATCH, or without (isolation `multi`)",
-        isolations: &[],
+        isolations: &["multi", "watch"],
         open: Redis::open,
     },
     Scheme {
         names: &["etcd"],
         form: "etcd://HOST:PORT[?reads=serializable]",
         what: "etcd: optimistic transactions; reads linearizable, serializable or of a snapshot",
-        isolations: &[],
+        isolations: &["serializable", "snapshot", "linearizable"],
         open: Etcd::open,
     },
 ];
