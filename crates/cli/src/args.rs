@@ -9,12 +9,14 @@ use std::time::Duration;
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
 use isonomy::{Ablation, Engine, Format};
+use isonomy_cluster::Kind;
+use isonomy_driver::faults::Fault;
 use isonomy_workload::{Anomaly, Distribution, Length, MiniMix, Preset, StoreLevel};
 
 use crate::exit::{Exit, complain};
 use crate::output::{Terminal, When};
 use crate::values::{LevelChoice, duration, engine, level_choice, share, size};
-use crate::{anomalies, certify, check, convert, generate, levels, run, stats};
+use crate::{anomalies, card, certify, check, cluster, convert, generate, levels, run, stats};
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 holds, or done; 1 violated; 2 could not run (usage, bad input, no place for the output); 3 undecided.
@@ -54,6 +56,10 @@ enum Command {
     Generate(GenerateArgs),
     /// Run a workload against a database, record what the clients saw, and check it
     Run(RunArgs),
+    /// Play the classic scenarios of isolation on a database: which anomalies show at which isolation?
+    Card(card::CardArgs),
+    /// Start throw-away servers to run workloads against
+    Cluster(ClusterArgs),
     /// List the isolation levels
     Levels(LevelsArgs),
     /// List the anomalies, or tell about one
@@ -227,6 +233,15 @@ pub(crate) struct StatsArgs {
     pub(crate) json: bool,
 }
 
+/// Arguments of `cluster`.
+#[derive(Debug, Args)]
+#[command(after_help = cluster::after_help())]
+pub(crate) struct ClusterArgs {
+    /// Which servers
+    #[arg(value_name = "KIND", hide_possible_values = true)]
+    pub(crate) kind: Kind,
+}
+
 /// Arguments of `levels`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  isonomy levels\n  isonomy levels --json")]
@@ -375,7 +390,7 @@ pub(crate) struct LightweightArgs {
 #[derive(Debug, Args)]
 #[command(after_help = run::after_help())]
 pub(crate) struct RunArgs {
-    /// The database; several times for the nodes of one. Without it, a demonstration
+    /// The database; several times for the nodes of one; or `cluster:KIND`. Without it, a demonstration
     #[arg(long, value_name = "URL")]
     pub(crate) db: Vec<String>,
     /// The isolation that the database is asked for, in its own words; what it gives by default if absent
@@ -414,6 +429,15 @@ pub(crate) struct RunArgs {
     /// Stop after the first run that violates a level that is checked
     #[arg(long, value_name = "WHAT")]
     pub(crate) until: Option<run::Until>,
+    /// Break things on purpose: cut, partition, delay, mute (connections); kill, pause (servers of `cluster:KIND`)
+    #[arg(long, value_name = "F[,F]", value_delimiter = ',')]
+    pub(crate) faults: Vec<Fault>,
+    /// The time between faults, on average
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "2s")]
+    pub(crate) fault_every: Duration,
+    /// How long a fault lasts
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "1s")]
+    pub(crate) fault_lasting: Duration,
     /// Leave a level of a history undecided after this time
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) timeout: Option<Duration>,
@@ -451,6 +475,8 @@ pub(crate) fn dispatch() -> ExitCode {
             Generated::Lwt(args) => generate::lightweight::run(args, terminal),
         },
         Command::Run(args) => run::run(args, terminal),
+        Command::Card(args) => card::run(args, terminal),
+        Command::Cluster(args) => cluster::run(args, terminal),
         Command::Levels(args) => levels::run(args, terminal),
         Command::Anomalies(args) => anomalies::run(args, terminal),
     };

@@ -7,8 +7,10 @@ use std::process::ExitCode;
 
 mod anomalies;
 mod args;
+mod card;
 mod certify;
 mod check;
+mod cluster;
 mod convert;
 mod exit;
 mod files;
@@ -19,6 +21,7 @@ mod output;
 mod progress;
 mod run;
 mod stats;
+mod system;
 mod values;
 
 fn main() -> ExitCode {

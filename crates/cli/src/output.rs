@@ -131,6 +131,11 @@ impl Table {
         table
     }
 
+    /// Rows whose number of columns is not known beforehand.
+    pub(crate) fn of(rows: Vec<Vec<(String, Style)>>) -> Self {
+        Table { rows, ..Table::default() }
+    }
+
     /// Aligns a column to the right.
     pub(crate) fn right(mut self, column: usize) -> Self {
         self.right.push(column);

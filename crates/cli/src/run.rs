@@ -10,9 +10,11 @@ mod report;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::Duration;
 
 use isonomy::{Ablation, Engine, Format, History, IsolationLevel, Terms, formats};
+use isonomy_driver::faults::Schedule;
 use isonomy_driver::run::{Plan, RunError, Watch};
 use isonomy_driver::{Database, Description, Recorder, schemes};
 use isonomy_workload::{Distribution, Length, Shape, Workload};
@@ -26,6 +28,7 @@ use crate::levels;
 use crate::load::{self, Loader};
 use crate::output::{Output, Terminal, grouped};
 use crate::progress::Progress;
+use crate::system::System;
 use crate::values::chosen;
 use folder::Folder;
 use report::Ran;
@@ -46,18 +49,22 @@ pub(crate) fn after_help() -> String {
     let width = schemes().iter().map(|scheme| scheme.form.chars().count()).max().unwrap_or(0);
     let databases: String =
         schemes().iter().map(|scheme| format!("  {:width$}  {}\n", scheme.form, scheme.what)).collect();
+    let (cluster, kinds) = ("cluster:KIND", isonomy_cluster::Kind::names());
     format!(
         "\
 Without --db it is a demonstration: the simulated store gives read-atomic, causal consistency is asked of it, and the
 violation found is shown. It ends with exit code 1, as every command that found a violation does.
 
 Databases:
-{databases}
+{databases}  {cluster:width$}  servers started for this run from what is installed: {kinds}
+
 Examples:
   isonomy run
   isonomy run --db sqlite --workload mini --txns 10000
   isonomy run --db mock:snapshot-isolation --level serializable --until violation --out runs
   isonomy run --db sqlite:/tmp/some.db --duration 30s --delay 2ms --junit results.xml
+  isonomy run --db cluster:postgres --isolation 'repeatable read' --level serializable --until violation
+  isonomy run --db cluster:galera --workload mini --duration 60s --faults cut,mute,kill
   isonomy check runs/seed-4
 
 Ctrl-C ends a run: transactions under way are finished, and what was recorded is checked.
@@ -156,7 +163,9 @@ fn write(path: &std::path::Path, text: &str) -> Result<(), Failure> {
 pub(crate) struct Job<'a> {
     args: &'a RunArgs,
     terminal: Terminal,
+    // Dropped before the system that it is part of.
     database: Box<dyn Database>,
+    system: System,
     about: Description,
     /// The URLs, without passwords.
     urls: Vec<String>,
@@ -174,7 +183,8 @@ impl<'a> Job<'a> {
         let demonstration = args.db.is_empty();
         let urls: Vec<&str> =
             if demonstration { vec![DEMONSTRATION.0] } else { args.db.iter().map(String::as_str).collect() };
-        let database = isonomy_driver::open(&urls, args.isolation.as_deref()).map_err(Failure::new)?;
+        let system = System::new(&urls, &args.faults)?;
+        let database = system.open(args.isolation.as_deref())?;
         let about = database.describe().map_err(Failure::new)?;
         let promised = about.isolation.promises.and_then(|name| name.parse().ok());
         let asked = match promised {
@@ -188,6 +198,7 @@ impl<'a> Job<'a> {
             args,
             terminal,
             database,
+            system,
             about,
             urls: urls.into_iter().map(without_password).collect(),
             demonstration,
@@ -214,7 +225,19 @@ impl<'a> Job<'a> {
             progress.reach(now.committed);
         };
         let watch = Watch { stop: &self.interrupted, progress: &mut advance };
-        let summary = isonomy_driver::run(&*self.database, &plan, &recorder, watch);
+        let schedule = Schedule {
+            faults: self.args.faults.clone(),
+            every: self.args.fault_every,
+            lasting: self.args.fault_lasting,
+            seed,
+        };
+        let over = AtomicBool::new(false);
+        let (summary, faults) = thread::scope(|scope| {
+            let faults = scope.spawn(|| schedule.run(&self.system.breakable(), &over));
+            let summary = isonomy_driver::run(&*self.database, &plan, &recorder, watch);
+            over.store(true, Ordering::Relaxed);
+            (summary, faults.join().expect("faults are not to harm us"))
+        });
         progress.end();
         let summary = summary.and_then(|summary| recorder.finish().map(|()| summary).map_err(RunError::from));
         let summary = match summary {
@@ -227,7 +250,7 @@ impl<'a> Job<'a> {
         };
         let loaded = Loader::default().load(&folder.history())?;
         let (judged, others) = self.judge(&loaded.history);
-        Ok(Ran { number, seed, plan, folder, summary, loaded, judged, others })
+        Ok(Ran { number, seed, plan, folder, summary, faults, loaded, judged, others })
     }
 
     /// The levels asked for; and others, to tell what the database does give.
@@ -295,7 +318,7 @@ fn plan(args: &RunArgs, demonstration: bool) -> Plan {
 }
 
 /// The first ctrl-C ends the run, the second the program.
-fn listen(interrupted: &Arc<AtomicBool>) -> Result<(), Failure> {
+pub(crate) fn listen(interrupted: &Arc<AtomicBool>) -> Result<(), Failure> {
     use signal_hook::consts::{SIGINT, SIGTERM};
     for signal in [SIGINT, SIGTERM] {
         // The order matters: at the first one the flag is not yet set when the shutdown looks at it.

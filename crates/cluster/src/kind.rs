@@ -6,7 +6,7 @@ use std::str::FromStr;
 use crate::error::Error;
 use crate::folder::Folder;
 use crate::node::Node;
-use crate::{galera, h2, mariadb, postgres};
+use crate::{etcd, galera, h2, mariadb, postgres, redis};
 
 /// A kind of server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -22,11 +22,26 @@ pub enum Kind {
     Galera,
     /// H2, which speaks the protocol of PostgreSQL.
     H2,
+    /// Redis, one node.
+    Redis,
+    /// etcd, one member.
+    Etcd,
+    /// etcd, three members.
+    EtcdCluster,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 5] = [Kind::Postgres, Kind::PostgresReplica, Kind::Mariadb, Kind::Galera, Kind::H2];
+    pub const ALL: [Kind; 8] = [
+        Kind::Postgres,
+        Kind::PostgresReplica,
+        Kind::Mariadb,
+        Kind::Galera,
+        Kind::H2,
+        Kind::Redis,
+        Kind::Etcd,
+        Kind::EtcdCluster,
+    ];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
@@ -36,6 +51,9 @@ impl Kind {
             Kind::Mariadb => "mariadb",
             Kind::Galera => "galera",
             Kind::H2 => "h2",
+            Kind::Redis => "redis",
+            Kind::Etcd => "etcd",
+            Kind::EtcdCluster => "etcd-cluster",
         }
     }
 
@@ -52,6 +70,9 @@ impl Kind {
             Kind::Mariadb => mariadb::start(folder),
             Kind::Galera => galera::start(folder),
             Kind::H2 => h2::start(folder),
+            Kind::Redis => redis::start(folder),
+            Kind::Etcd => etcd::start(folder),
+            Kind::EtcdCluster => etcd::start_cluster(folder),
         }
     }
 }

@@ -11,6 +11,7 @@
 //! A new kind is a variant in `kind.rs` and a module with a function that starts its nodes.
 
 mod error;
+mod etcd;
 mod folder;
 mod galera;
 mod h2;
@@ -22,6 +23,7 @@ mod ports;
 mod postgres;
 mod process;
 mod programs;
+mod redis;
 mod server;
 
 pub use error::Error;

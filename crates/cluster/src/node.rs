@@ -119,7 +119,7 @@ impl Node {
         Err(self.not_ready(format!("was not ready after {} s", PATIENCE.as_secs())))
     }
 
-    fn not_ready(&self, what: String) -> Error {
+    pub(crate) fn not_ready(&self, what: String) -> Error {
         let end = end_of(&fs::read(&self.log).unwrap_or_default());
         Error::NotReady { name: self.name.clone(), what, log: self.log.clone(), end }
     }

@@ -5,6 +5,7 @@
 #![allow(clippy::print_stdout, reason = "tests say what they leave out")]
 
 use std::env;
+use std::fs;
 use std::net::TcpStream;
 use std::path::Path;
 
@@ -24,8 +25,9 @@ fn start(kind: Kind) -> Option<Server> {
 
 /// Whether anybody listens at the address of a URL.
 fn listens(url: &str) -> bool {
-    let address = url.split_once('@').expect("URLs name a user").1;
-    let address = address.split_once('/').expect("URLs name a database").0;
+    let address = url.split_once("://").expect("URLs name a scheme").1;
+    let address = address.split_once('@').map_or(address, |(_, address)| address);
+    let address = address.split_once('/').map_or(address, |(address, _)| address);
     TcpStream::connect(address).is_ok()
 }
 
@@ -53,12 +55,16 @@ fn come_and_go(kind: Kind) {
     assert_eq!(processes_in(&folder), Vec::<String>::new(), "{kind} left processes");
 }
 
-/// Command lines of processes that mention a folder.
+/// Processes that have a folder in their command line or work in it. (PostgreSQL's rename themselves.)
 fn processes_in(folder: &Path) -> Vec<String> {
-    let folder = folder.to_str().expect("temporary folders have plain names");
-    let entries = std::fs::read_dir("/proc").expect("/proc is there");
-    let lines = entries.filter_map(|entry| std::fs::read_to_string(entry.ok()?.path().join("cmdline")).ok());
-    lines.filter(|line| line.contains(folder)).collect()
+    let name = folder.to_str().expect("temporary folders have plain names");
+    let processes = fs::read_dir("/proc").expect("/proc is there").filter_map(|entry| Some(entry.ok()?.path()));
+    let lines = processes.filter_map(|process| {
+        let line = fs::read_to_string(process.join("cmdline")).ok()?;
+        let works_there = fs::read_link(process.join("cwd")).is_ok_and(|place| place.starts_with(folder));
+        (works_there || line.contains(name)).then_some(line)
+    });
+    lines.collect()
 }
 
 #[test]
@@ -87,12 +93,27 @@ fn h2() {
 }
 
 #[test]
+fn redis() {
+    come_and_go(Kind::Redis);
+}
+
+#[test]
+fn etcd() {
+    come_and_go(Kind::Etcd);
+}
+
+#[test]
+fn etcd_with_three_members() {
+    come_and_go(Kind::EtcdCluster);
+}
+
+#[test]
 fn kinds_have_names() {
     for kind in Kind::ALL {
         assert_eq!(kind.name().parse::<Kind>().unwrap(), kind);
     }
     assert_eq!(
         "oracle".parse::<Kind>().unwrap_err().to_string(),
-        "there is no server `oracle`; known: postgres, postgres-replica, mariadb, galera, h2"
+        "there is no server `oracle`; known: postgres, postgres-replica, mariadb, galera, h2, redis, etcd, etcd-cluster"
     );
 }

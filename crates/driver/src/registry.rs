@@ -1,6 +1,6 @@
 //! From URLs to databases.
 
-use crate::{Database, Error, Mock, Mysql, Postgres, Sqlite};
+use crate::{Database, Error, Etcd, Mock, Mysql, Postgres, Redis, Sqlite};
 
 /// Opens what lies at some URLs of one kind, at the isolation named or at the one that this kind of database has by default. Several URLs are
 /// several nodes of one database.
@@ -16,6 +16,8 @@ pub struct Scheme {
     pub form: &'static str,
     /// What lies there.
     pub what: &'static str,
+    /// The isolation it can be asked for, in its own words, the weakest first; none if it has only one.
+    pub isolations: &'static [&'static str],
     open: Open,
 }
 
@@ -25,25 +27,43 @@ const SCHEMES: &[Scheme] = &[
         names: &["mock"],
         form: "mock:LEVEL",
         what: "a simulated store in this process that gives this level and rarely more",
+        isolations: &["read-committed", "read-atomic", "causal", "prefix", "snapshot-isolation", "serializable"],
         open: Mock::open,
     },
     Scheme {
         names: &["sqlite"],
         form: "sqlite[:PATH]",
         what: "SQLite, built in; without a path, a file that is removed at the end",
+        isolations: &["deferred", "immediate"],
         open: Sqlite::open,
     },
     Scheme {
         names: &["postgres", "postgresql"],
         form: "postgres://USER@HOST:PORT/DATABASE",
         what: "PostgreSQL, and what speaks its protocol: CockroachDB, YugabyteDB, H2",
+        isolations: &["read committed", "repeatable read", "serializable"],
         open: Postgres::open,
     },
     Scheme {
         names: &["mysql", "mariadb"],
         form: "mysql://USER@HOST:PORT/DATABASE",
         what: "MySQL, MariaDB, Galera, and what speaks their protocol: TiDB",
+        isolations: &["read uncommitted", "read committed", "repeatable read", "serializable"],
         open: Mysql::open,
+    },
+    Scheme {
+        names: &["redis"],
+        form: "redis://HOST:PORT",
+        what: "Redis or Valkey: transactions with WATCH, or without (isolation `multi`)",
+        isolations: &[],
+        open: Redis::open,
+    },
+    Scheme {
+        names: &["etcd"],
+        form: "etcd://HOST:PORT[?reads=serializable]",
+        what: "etcd: optimistic transactions; reads linearizable, serializable or of a snapshot",
+        isolations: &[],
+        open: Etcd::open,
     },
 ];
 

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use isonomy::certify::certify;
 use isonomy::{History, IsolationLevel, Terms, Verdict};
+use isonomy_driver::faults::Injected;
 use isonomy_driver::run::{End, Plan, Summary};
 use serde_json::{Value, json};
 
@@ -23,6 +24,8 @@ pub(crate) struct Ran {
     pub(super) plan: Plan,
     pub(super) folder: Folder,
     pub(super) summary: Summary,
+    /// What was broken on purpose.
+    pub(super) faults: Vec<Injected>,
     pub(super) loaded: Loaded,
     /// The levels asked for.
     pub(super) judged: Vec<Judged>,
@@ -109,6 +112,9 @@ impl Ran {
         let _ = writeln!(told, "{}{verdicts}.", self.numbers());
         for (reason, times) in self.summary.reasons.iter().take(3) {
             let _ = writeln!(told, "  {} aborted: {reason}", grouped(*times as usize));
+        }
+        if !self.faults.is_empty() {
+            let _ = writeln!(told, "  broken on purpose: {}", faults(&self.faults));
         }
         if let Some(why) = ended_early(&self.summary) {
             let _ = writeln!(told, "  {why}");
@@ -222,6 +228,13 @@ impl Ran {
         json!({
             "committed": committed,
             "aborted": aborted,
+            "faults": self.faults.iter().map(|one| json!({
+                "fault": one.fault.name(),
+                "node": one.node,
+                "from": one.from.as_secs_f64(),
+                "until": one.until.as_secs_f64(),
+                "trouble": one.trouble,
+            })).collect::<Vec<Value>>(),
             "indeterminate": indeterminate,
             "reconnected": reconnected,
             "abort_rate": self.summary.abort_rate(),
@@ -317,4 +330,14 @@ pub(super) fn checked(history: &History, level: IsolationLevel, verdict: &Verdic
         Ok(()) => "certified".into(),
         Err(flaw) => format!("rejected, {flaw}"),
     }
+}
+
+/// `cut of node 0 at 1.2 s, kill of node 2 from 3.0 to 4.1 s`.
+fn faults(injected: &[Injected]) -> String {
+    let one = |one: &Injected| {
+        let (from, until) = (one.from.as_secs_f64(), one.until.as_secs_f64());
+        let trouble = one.trouble.as_ref().map_or(String::new(), |trouble| format!(" ({trouble})"));
+        format!("{} of node {} from {from:.1} to {until:.1} s{trouble}", one.fault, one.node)
+    };
+    injected.iter().map(one).collect::<Vec<_>>().join(", ")
 }

@@ -13,6 +13,8 @@ use crate::{Error, Session};
 
 /// A program is tried so often before another is drawn: one that cannot succeed must not hold its client up for ever.
 const TRIES: u32 = 16;
+/// So many programs in a row without a read mean that the workload has none.
+const MOST_DRAWS: u32 = 1000;
 /// The longest rest after a failed attempt.
 const LONGEST_REST: Duration = Duration::from_millis(10);
 /// Longer pauses are cut into pieces, so that a run which is stopped ends soon.
@@ -90,8 +92,7 @@ impl<'a> Client<'a> {
 
     pub(super) fn run(mut self) -> Tally {
         while self.shared.goes_on() && self.shared.take_one() {
-            self.shared.programs.lock().expect("nothing panics with the lock").draw(&mut self.program);
-            match self.transaction() {
+            match self.draw().and_then(|()| self.transaction()) {
                 Ok(()) => {}
                 Err(failed) => {
                     self.shared.give_back();
@@ -109,6 +110,23 @@ impl<'a> Client<'a> {
             self.pause(self.shared.plan.think);
         }
         self.tally
+    }
+
+    /// Draws the next program. On a node that only answers reads, its writes are left out.
+    fn draw(&mut self) -> Result<(), Failed> {
+        let reads_only = self.shared.database.reads_only(self.number);
+        let mut programs = self.shared.programs.lock().expect("nothing panics with the lock");
+        for _ in 0..MOST_DRAWS {
+            programs.draw(&mut self.program);
+            if reads_only {
+                self.program.retain(|operation| !operation.is_write());
+            }
+            if !self.program.is_empty() {
+                return Ok(());
+            }
+        }
+        let message = "the workload has no reads, and there is a node that answers nothing else";
+        Err(Failed::Fatal(Error::Unsupported(message.into()).into()))
     }
 
     /// Runs the program until it commits, or often enough.

@@ -6,10 +6,13 @@
 use std::env;
 
 use isonomy_cluster::{Error, Kind, Server};
+use isonomy_driver::contract::{expect_holds, record};
+use isonomy_driver::run::{Plan, Summary};
 use isonomy_driver::{Database, open};
+use isonomy_workload::Preset;
 
 /// Starts a server. Without its binaries this says so and the test passes, unless `ISONOMY_SERVERS=1` demands them.
-pub fn start(kind: Kind) -> Option<Server> {
+pub(crate) fn start(kind: Kind) -> Option<Server> {
     match Server::start(kind) {
         Ok(server) => Some(server),
         Err(error @ Error::Missing { .. }) if env::var_os("ISONOMY_SERVERS").is_none() => {
@@ -21,8 +24,24 @@ pub fn start(kind: Kind) -> Option<Server> {
 }
 
 /// Opens all nodes of a server.
-pub fn database(server: &Server, isolation: Option<&str>) -> Box<dyn Database> {
+pub(crate) fn database(server: &Server, isolation: Option<&str>) -> Box<dyn Database> {
     let urls = server.urls();
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
     open(&urls, isolation).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Runs some transactions of a workload in six sessions, and checks that what the database promises holds.
+#[track_caller]
+pub(crate) fn holds_as_promised(database: &dyn Database, preset: Preset, transactions: u64) -> Summary {
+    let mut workload = preset.spec().workload;
+    // Few enough that clients meet.
+    workload.keys = workload.keys.min(20);
+    let (history, summary) = record(database, &Plan::new(workload, 6, transactions));
+    assert_eq!(summary.committed, transactions, "{preset}: {summary:?}");
+    let promised = database.describe().unwrap().isolation.promises.expect("a level is promised");
+    expect_holds(&history, promised.parse().expect("promises are levels"));
+    if promised == "strict-serializable" && preset == Preset::CasRegister {
+        expect_holds(&history, isonomy_checker::IsolationLevel::Linearizable);
+    }
+    summary
 }
