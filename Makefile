@@ -2,7 +2,7 @@
 CARGO ?= cargo
 SHARED ?= ../shared
 
-.PHONY: help check test bench fuzz docs deny ci
+.PHONY: help check servers test bench fuzz docs deny ci
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*##/\t/'
@@ -12,8 +12,11 @@ check: ## formatting, lints and documentation, without tests
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
 
-test: check deny ## everything: check, all tests, the contract
-	$(CARGO) test --workspace
+servers: ## installs the database servers that tests start, where they are missing and this is Debian
+	@scripts/servers || echo "tests of the databases that are missing are left out"
+
+test: check deny servers ## everything: check, all tests on real databases too, the contract
+	@if scripts/servers 2>/dev/null; then export ISONOMY_SERVERS=1; fi; $(CARGO) test --workspace
 	$(CARGO) build --release --quiet
 	@if [ -x $(SHARED)/checks/contract ]; then $(SHARED)/checks/contract target/release/isonomy; \
 	else echo "the outside contract check is not here; going on without it"; fi

@@ -14,7 +14,7 @@ fn a_store_never_shows_what_its_level_rules_out() {
         for scenario in &SCENARIOS {
             let database = open(&[&format!("mock:{store}")], None).unwrap();
             let played = play(&*database, scenario, Duration::from_millis(200), Duration::from_secs(5)).unwrap();
-            assert_eq!(played.steps.len(), scenario.steps.len());
+            assert_eq!(played.steps.len(), scenario.steps().count());
             assert!(played.steps.iter().all(|step| step.answer != Answer::Never && !step.waited), "nobody waits here");
             let level: IsolationLevel = scenario.ruled_out_by.parse().unwrap();
             let verdict = check(&played.history, level, &Options::default());

@@ -71,7 +71,7 @@ pub fn play(
         clock,
         patience,
     };
-    for &(session, step) in scenario.steps {
+    for (session, step) in scenario.steps() {
         let value = match step {
             Step::Write(_) | Step::Insert(_) => values.next().expect("there are enough"),
             _ => 0,

@@ -44,18 +44,43 @@ pub struct Scenario {
     pub ruled_out_by: &'static str,
     /// What the database must have.
     pub needs: Option<Ability>,
-    /// Who does what, in this order. Sessions are numbered from 1.
-    pub steps: &'static [(u32, Step)],
+    /// Who does what, in this order: `b1` begins the transaction of session 1, `r1(2)` reads key 2, `w1(2)` writes it, `i1(11)` inserts a key,
+    /// `q1(10..19)` reads a range, `c1` commits, `a1` rolls back.
+    pub steps: &'static str,
 }
 
 impl Scenario {
+    /// Who does what, in this order. Sessions are numbered from 1.
+    pub fn steps(&self) -> impl Iterator<Item = (u32, Step)> {
+        self.steps.split(' ').map(|step| parse(step).expect("scenarios are well written"))
+    }
+
     /// How many sessions take part.
     pub fn sessions(&self) -> u32 {
-        self.steps.iter().map(|&(session, _)| session).max().unwrap_or(0)
+        self.steps().map(|(session, _)| session).max().unwrap_or(0)
     }
 }
 
-use Step::{Begin, Commit, Insert, Range, Read, Rollback, Write};
+fn parse(step: &str) -> Option<(u32, Step)> {
+    let (head, keys) = step.split_once('(').unwrap_or((step, ")"));
+    let keys = keys.strip_suffix(')')?;
+    let session = head.get(1..)?.parse().ok()?;
+    let key = || keys.parse().ok();
+    let step = match head.get(..1)? {
+        "b" => Step::Begin,
+        "c" => Step::Commit,
+        "a" => Step::Rollback,
+        "r" => Step::Read(key()?),
+        "w" => Step::Write(key()?),
+        "i" => Step::Insert(key()?),
+        "q" => {
+            let (lo, hi) = keys.split_once("..")?;
+            Step::Range(lo.parse().ok()?, hi.parse().ok()?)
+        }
+        _ => return None,
+    };
+    Some((session, step))
+}
 
 /// All of them, those of the weakest levels first.
 pub const SCENARIOS: [Scenario; 15] = [
@@ -65,21 +90,7 @@ pub const SCENARIOS: [Scenario; 15] = [
         about: "Two transactions write the same two keys; one wins the first, the other the second.",
         ruled_out_by: "read-committed",
         needs: None,
-        steps: &[
-            (1, Begin),
-            (2, Begin),
-            (1, Write(1)),
-            (2, Write(1)),
-            (1, Write(2)),
-            (1, Commit),
-            (2, Write(2)),
-            (2, Commit),
-            (3, Begin),
-            (3, Read(1)),
-            (3, Read(2)),
-            (3, Read(1)),
-            (3, Commit),
-        ],
+        steps: "b1 b2 w1(1) w2(1) w1(2) c1 w2(2) c2 b3 r3(1) r3(2) r3(1) c3",
     },
     Scenario {
         name: "aborted-read",
@@ -87,7 +98,7 @@ pub const SCENARIOS: [Scenario; 15] = [
         about: "A transaction reads what another wrote and then rolled back.",
         ruled_out_by: "read-committed",
         needs: None,
-        steps: &[(1, Begin), (2, Begin), (1, Write(1)), (2, Read(1)), (1, Rollback), (2, Read(1)), (2, Commit)],
+        steps: "b1 b2 w1(1) r2(1) a1 r2(1) c2",
     },
     Scenario {
         name: "intermediate-read",
@@ -95,16 +106,7 @@ pub const SCENARIOS: [Scenario; 15] = [
         about: "A transaction reads what another wrote and then replaced before it committed.",
         ruled_out_by: "read-committed",
         needs: None,
-        steps: &[
-            (1, Begin),
-            (2, Begin),
-            (1, Write(1)),
-            (2, Read(1)),
-            (1, Write(1)),
-            (1, Commit),
-            (2, Read(1)),
-            (2, Commit),
-        ],
+        steps: "b1 b2 w1(1) r2(1) w1(1) c1 r2(1) c2",
     },
     Scenario {
         name: "cyclic-information-flow",
@@ -112,16 +114,7 @@ pub const SCENARIOS: [Scenario; 15] = [
         about: "Each of two transactions reads what the other wrote.",
         ruled_out_by: "read-committed",
         needs: None,
-        steps: &[
-            (1, Begin),
-            (2, Begin),
-            (1, Write(1)),
-            (2, Write(2)),
-            (1, Read(2)),
-            (2, Read(1)),
-            (1, Commit),
-            (2, Commit),
-        ],
+        steps: "b1 b2 w1(1) w2(2) r1(2) r2(1) c1 c2",
     },
     Scenario {
         name: "observed-transaction-vanishes",
@@ -129,22 +122,7 @@ pub const SCENARIOS: [Scenario; 15] = [
         about: "A reader sees one transaction's write of the first key and then another's of the second, which the first replaced.",
         ruled_out_by: "read-atomic",
         needs: None,
-        steps: &[
-            (1, Begin),
-            (2, Begin),
-            (3, Begin),
-            (1, Write(1)),
-            (1, Write(2)),
-            (2, Write(1)),
-            (1, Commit),
-            (3, Read(1)),
-            (2, Write(2)),
-            (3, Read(2)),
-            (2, Commit),
-            (3, Read(2)),
-            (3, Read(1)),
-            (3, Commit),
-        ],
+        steps: "b1 b2 b3 w1(1) w1(2) w2(1) c1 r3(1) w2(2) r3(2) c2 r3(2) r3(1) c3",
     },
     Scenario {
         name: "predicate-many-preceders",
@@ -152,15 +130,7 @@ pub const SCENARIOS: [Scenario; 15] = [
         about: "A transaction reads a range twice, and another inserts into it in between.",
         ruled_out_by: "read-atomic",
         needs: Some(Ability::Ranges),
-        steps: &[
-            (1, Begin),
-            (2, Begin),
-            (1, Range(10, 19)),
-            (2, Insert(11)),
-            (2, Commit),
-            (1, Range(10, 19)),
-            (1, Commit),
-        ],
+        steps: "b1 b2 q1(10..19) i2(11) c2 q1(10..19) c1",
     },
     Scenario {
         name: "read-skew",
@@ -168,18 +138,7 @@ pub const SCENARIOS: [Scenario; 15] = [
         about: "A transaction reads one key before and the other after a transaction that writes both.",
         ruled_out_by: "read-atomic",
         needs: None,
-        steps: &[
-            (1, Begin),
-            (2, Begin),
-            (1, Read(1)),
-            (2, Read(1)),
-            (2, Read(2)),
-            (2, Write(1)),
-            (2, Write(2)),
-            (2, Commit),
-            (1, Read(2)),
-            (1, Commit),
-        ],
+        steps: "b1 b2 r1(1) r2(1) r2(2) w2(1) w2(2) c2 r1(2) c1",
     },
     Scenario {
         name: "read-skew-of-a-range",
@@ -187,17 +146,7 @@ pub const SCENARIOS: [Scenario; 15] = [
         about: "A transaction reads a key, and then a range that holds what another did together with a new value of the key.",
         ruled_out_by: "read-atomic",
         needs: Some(Ability::Ranges),
-        steps: &[
-            (1, Begin),
-            (2, Begin),
-            (1, Read(1)),
-            (2, Read(1)),
-            (2, Write(1)),
-            (2, Insert(11)),
-            (2, Commit),
-            (1, Range(10, 19)),
-            (1, Commit),
-        ],
+        steps: "b1 b2 r1(1) r2(1) w2(1) i2(11) c2 q1(10..19) c1",
     },
     Scenario {
         name: "long-fork",
@@ -205,22 +154,7 @@ pub const SCENARIOS: [Scenario; 15] = [
         about: "Two readers see two writes in opposite orders.",
         ruled_out_by: "prefix",
         needs: None,
-        steps: &[
-            (3, Begin),
-            (4, Begin),
-            (3, Read(1)),
-            (4, Read(2)),
-            (1, Begin),
-            (1, Write(1)),
-            (1, Commit),
-            (2, Begin),
-            (2, Write(2)),
-            (2, Commit),
-            (3, Read(2)),
-            (4, Read(1)),
-            (3, Commit),
-            (4, Commit),
-        ],
+        steps: "b3 b4 r3(1) r4(2) b1 w1(1) c1 b2 w2(2) c2 r3(2) r4(1) c3 c4",
     },
     Scenario {
         name: "lost-update",
@@ -228,16 +162,7 @@ pub const SCENARIOS: [Scenario; 15] = [
         about: "Two transactions read a key and replace what they read; one update is lost.",
         ruled_out_by: "snapshot-isolation",
         needs: None,
-        steps: &[
-            (1, Begin),
-            (2, Begin),
-            (1, Read(1)),
-            (2, Read(1)),
-            (1, Write(1)),
-            (2, Write(1)),
-            (1, Commit),
-            (2, Commit),
-        ],
+        steps: "b1 b2 r1(1) r2(1) w1(1) w2(1) c1 c2",
     },
     Scenario {
         name: "read-skew-before-a-write",
@@ -245,19 +170,7 @@ pub const SCENARIOS: [Scenario; 15] = [
         about: "A transaction reads one of two keys that another then writes, and writes over the other.",
         ruled_out_by: "snapshot-isolation",
         needs: None,
-        steps: &[
-            (1, Begin),
-            (2, Begin),
-            (1, Read(1)),
-            (2, Read(1)),
-            (2, Read(2)),
-            (2, Write(1)),
-            (2, Write(2)),
-            (2, Commit),
-            (1, Read(2)),
-            (1, Write(2)),
-            (1, Commit),
-        ],
+        steps: "b1 b2 r1(1) r2(1) r2(2) w2(1) w2(2) c2 r1(2) w1(2) c1",
     },
     Scenario {
         name: "write-skew",
@@ -265,18 +178,7 @@ pub const SCENARIOS: [Scenario; 15] = [
         about: "Two transactions read two keys, and each writes another of them.",
         ruled_out_by: "serializable",
         needs: None,
-        steps: &[
-            (1, Begin),
-            (2, Begin),
-            (1, Read(1)),
-            (1, Read(2)),
-            (2, Read(1)),
-            (2, Read(2)),
-            (1, Write(1)),
-            (2, Write(2)),
-            (1, Commit),
-            (2, Commit),
-        ],
+        steps: "b1 b2 r1(1) r1(2) r2(1) r2(2) w1(1) w2(2) c1 c2",
     },
     Scenario {
         name: "phantom",
@@ -284,16 +186,7 @@ pub const SCENARIOS: [Scenario; 15] = [
         about: "Two transactions find a range empty, and each inserts into it.",
         ruled_out_by: "serializable",
         needs: Some(Ability::Ranges),
-        steps: &[
-            (1, Begin),
-            (2, Begin),
-            (1, Range(10, 19)),
-            (2, Range(10, 19)),
-            (1, Insert(11)),
-            (2, Insert(12)),
-            (1, Commit),
-            (2, Commit),
-        ],
+        steps: "b1 b2 q1(10..19) q2(10..19) i1(11) i2(12) c1 c2",
     },
     Scenario {
         name: "read-only-anomaly",
@@ -301,21 +194,7 @@ pub const SCENARIOS: [Scenario; 15] = [
         about: "Two writers could be ordered one way, if a reader had not seen one of them without the other.",
         ruled_out_by: "serializable",
         needs: None,
-        steps: &[
-            (2, Begin),
-            (2, Read(1)),
-            (2, Read(2)),
-            (1, Begin),
-            (1, Read(2)),
-            (1, Write(2)),
-            (1, Commit),
-            (3, Begin),
-            (3, Read(1)),
-            (3, Read(2)),
-            (3, Commit),
-            (2, Write(1)),
-            (2, Commit),
-        ],
+        steps: "b2 r2(1) r2(2) b1 r1(2) w1(2) c1 b3 r3(1) r3(2) c3 w2(1) c2",
     },
     Scenario {
         name: "stale-read",
@@ -323,16 +202,21 @@ pub const SCENARIOS: [Scenario; 15] = [
         about: "A transaction that begins after another has committed does not see it.",
         ruled_out_by: "strict-serializable",
         needs: None,
-        steps: &[
-            (2, Begin),
-            (2, Read(2)),
-            (2, Commit),
-            (1, Begin),
-            (1, Write(1)),
-            (1, Commit),
-            (2, Begin),
-            (2, Read(1)),
-            (2, Commit),
-        ],
+        steps: "b2 r2(2) c2 b1 w1(1) c1 b2 r2(1) c2",
     },
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scenarios_are_well_written() {
+        for scenario in SCENARIOS {
+            let steps: Vec<(u32, Step)> = scenario.steps().collect();
+            let count = |wanted: &[Step]| steps.iter().filter(|(_, step)| wanted.contains(step)).count();
+            assert_eq!(count(&[Step::Begin]), count(&[Step::Commit, Step::Rollback]), "{}", scenario.name);
+            assert!((2..=4).contains(&scenario.sessions()), "{}", scenario.name);
+        }
+    }
+}
