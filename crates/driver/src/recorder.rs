@@ -85,7 +85,13 @@ impl Recorder {
         let beside = beside(&path);
         let pending = Pending::create(&beside).map_err(|error| RecordError::new(&beside, &error))?;
         let history = Mutex::new(Appended { file, length: HEADER.len() as u64, failed: None });
-        Ok(Recorder { shared: Arc::new(Shared { path, history, pending, clock: Instant::now() }) })
+        let kept = Some(Kept { history, pending });
+        Ok(Recorder { shared: Arc::new(Shared { path, kept, clock: Instant::now() }) })
+    }
+
+    /// Keeps nothing and opens no file: to measure what recording costs.
+    pub fn of_nothing() -> Recorder {
+        Recorder { shared: Arc::new(Shared { path: PathBuf::new(), kept: None, clock: Instant::now() }) }
     }
 
     /// A new session. Its name is its own: two sessions of one name would be taken for one.
@@ -93,17 +99,18 @@ impl Recorder {
         SessionRecorder::new(Arc::clone(&self.shared), name.into())
     }
 
-    /// Where the history is.
+    /// Where the history is; empty if none is kept.
     pub fn path(&self) -> &Path {
         &self.shared.path
     }
 
     /// Ends the history. All sessions have ended; without this, they would be looked for among the open transactions.
     pub fn finish(self) -> Result<(), RecordError> {
-        if let Some(error) = &self.shared.lock().failed {
+        let Some(kept) = &self.shared.kept else { return Ok(()) };
+        if let Some(error) = &kept.lock().failed {
             return Err(error.clone());
         }
-        self.shared.pending.remove().map_err(|error| RecordError::new(&beside(&self.shared.path), &error))
+        kept.pending.remove().map_err(|error| RecordError::new(kept.pending.path(), &error))
     }
 }
 
@@ -116,9 +123,16 @@ fn beside(path: &Path) -> PathBuf {
 #[derive(Debug)]
 struct Shared {
     path: PathBuf,
+    /// Nothing if nothing is to be kept.
+    kept: Option<Kept>,
+    clock: Instant,
+}
+
+/// The files of a history.
+#[derive(Debug)]
+struct Kept {
     history: Mutex<Appended>,
     pending: Pending,
-    clock: Instant,
 }
 
 #[derive(Debug)]
@@ -134,14 +148,16 @@ impl Shared {
     fn now(&self) -> i64 {
         i64::try_from(self.clock.elapsed().as_nanos()).unwrap_or(i64::MAX)
     }
+}
 
+impl Kept {
     fn lock(&self) -> MutexGuard<'_, Appended> {
         self.history.lock().expect("nothing panics with the lock")
     }
 
     /// Adds a line by one call of the system, so that whoever is killed leaves whole lines. Under a lock, because a disk that is full takes
     /// a part of a line, and nobody may write behind it.
-    fn append(&self, line: &[u8]) -> Result<(), RecordError> {
+    fn append(&self, path: &Path, line: &[u8]) -> Result<(), RecordError> {
         debug_assert!(line.ends_with(b"\n"), "a line has an end");
         let mut history = self.lock();
         if let Some(error) = &history.failed {
@@ -154,7 +170,7 @@ impl Shared {
                 Ok(written) if written > 0 => from += written,
                 other => {
                     let error = other.err().unwrap_or_else(|| io::ErrorKind::WriteZero.into());
-                    let error = RecordError::new(&self.path, &error);
+                    let error = RecordError::new(path, &error);
                     // If this fails too, the reader cuts the line off.
                     let _ = history.file.set_len(history.length);
                     history.failed = Some(error.clone());

@@ -135,3 +135,20 @@ fn a_place_that_takes_nothing_is_told() {
     assert!(error.to_string().contains("/dev/full: No space left"), "{error}");
     assert!(Recorder::create("/nonexistent/history.jsonl").is_err());
 }
+
+#[test]
+fn a_recorder_of_nothing_leaves_no_file() {
+    let recorder = Recorder::of_nothing();
+    let mut session = recorder.session(1);
+    let began = session.begin();
+    session.read(7, None::<i64>);
+    session.write(7, 1).expect("nothing is written");
+    session.compare_and_set(7, 1, 2).expect("nothing is written");
+    session.compared(false);
+    session.committing().expect("nothing is written");
+    assert!(session.committed().expect("nothing is written") >= began);
+    session.begin();
+    drop(session);
+    assert_eq!(recorder.path().as_os_str(), "");
+    recorder.finish().expect("there is nothing to remove");
+}

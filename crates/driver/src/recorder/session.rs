@@ -125,6 +125,9 @@ impl SessionRecorder {
     /// The compare-and-set that was the last event was answered.
     pub fn compared(&mut self, succeeded: bool) {
         self.has_begun();
+        if self.shared.kept.is_none() {
+            return;
+        }
         let last = &self.events[self.last..];
         debug_assert!(last.starts_with(b"[\"cas\","), "the last event is a compare-and-set");
         if !succeeded && last.ends_with(b",true]") {
@@ -171,6 +174,9 @@ impl SessionRecorder {
 
     fn event(&mut self, event: &NamedEvent<'_>) {
         debug_assert!(self.open, "events are in transactions");
+        if self.shared.kept.is_none() {
+            return;
+        }
         if !self.events.is_empty() {
             self.events.push(b',');
         }
@@ -185,16 +191,22 @@ impl SessionRecorder {
 
     /// Puts the transaction so far among the open ones.
     fn put(&mut self) -> Result<(), RecordError> {
-        self.format(Outcome::Indeterminate);
-        self.put = self.events.len();
-        let pending = &self.shared.pending;
-        pending.put(&mut self.slot, &mut self.line).map_err(|error| self.shared.fail(pending.path(), &error))
+        if self.shared.kept.is_some() {
+            self.format(Outcome::Indeterminate);
+            self.put = self.events.len();
+        }
+        let Some(kept) = &self.shared.kept else { return Ok(()) };
+        kept.pending.put(&mut self.slot, &mut self.line).map_err(|error| kept.fail(kept.pending.path(), &error))
     }
 
     fn end(&mut self, outcome: Outcome) -> Result<(), RecordError> {
         debug_assert!(self.open, "the transaction has begun");
-        self.format(outcome);
-        self.shared.append(&self.line[HEAD..])?;
+        if self.shared.kept.is_some() {
+            self.format(outcome);
+        }
+        if let Some(kept) = &self.shared.kept {
+            kept.append(&self.shared.path, &self.line[HEAD..])?;
+        }
         self.open = false;
         Ok(())
     }
@@ -229,8 +241,8 @@ impl Drop for SessionRecorder {
             // Whoever leaves in the middle does not know the end. If this cannot be written, the slot still has it.
             let _ = self.unknown();
         }
-        if !self.open {
-            self.shared.pending.give_back(self.slot);
+        if let Some(kept) = self.shared.kept.as_ref().filter(|_| !self.open) {
+            kept.pending.give_back(self.slot);
         }
     }
 }
