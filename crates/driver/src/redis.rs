@@ -67,7 +67,7 @@ impl Redis {
         });
         connected.map_err(|error| {
             if is_lost(&error) {
-                let help = "start a server with `redis-server --port PORT`";
+                let help = "start one, for instance with `isonomy cluster redis`";
                 Error::Unreachable(format!("nobody answers at {}: {error}; {help}", self.url))
             } else {
                 // A password, say.

@@ -71,7 +71,7 @@ impl Gateway {
         let gateway = Gateway { agent, address: address.into() };
         gateway.version().map_err(|error| match error {
             Error::Lost(why) => {
-                let help = "start a server with `etcd`";
+                let help = "start one, for instance with `isonomy cluster etcd`";
                 Error::Unreachable(format!("nobody answers at etcd://{address}: {why}; {help}"))
             }
             other => other,
