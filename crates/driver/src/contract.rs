@@ -165,7 +165,11 @@ fn ranges(database: &dyn Database) {
     });
     assert_eq!(seen, [(3, 30), (9, 90), (10, 100)], "a range is by key, has both ends, and own inserts");
     assert_eq!(transact(&mut *b, |s| s.range(4, 9)), [(9, 90)], "what is outside is left out");
-    transact(&mut *b, |s| s.delete(9, -91));
+    let seen = transact(&mut *b, |s| {
+        s.delete(9, -91)?;
+        s.read(9)
+    });
+    assert_eq!(seen, Some(-91), "an own delete is seen");
     let seen: (Vec<Row>, Option<Value>) = transact(&mut *a, |s| Ok((s.range(0, 9)?, s.read(9)?)));
     assert_eq!(seen, (vec![(3, 30), (9, -91)], Some(-91)), "a delete leaves its tombstone, for ranges and reads");
     let seen = transact(&mut *a, |s| {

@@ -8,7 +8,7 @@ mod support;
 
 use std::time::Duration;
 
-use isonomy_checker::IsolationLevel::{self, Prefix, ReadCommitted, Serializable, SnapshotIsolation};
+use isonomy_checker::IsolationLevel::{self, Causal, Prefix, ReadCommitted, Serializable, SnapshotIsolation};
 use isonomy_checker::{Options, Verdict, check};
 use isonomy_cluster::Kind;
 use isonomy_driver::run::Plan;
@@ -89,12 +89,21 @@ fn h2() {
 }
 
 /// Transactions become visible on the primary in another order than on the replica, so that two readers disagree about the order of two
-/// writes: a long fork. Measured: in 4 of 8 runs. Lists help, since they show the order of all writes.
+/// writes: a long fork. That takes more clients than cores, and a scheduler that lets one of them wait: measured in 4 of 8 runs on busy cores,
+/// and in none of 25 on idle ones. So a fork is not demanded; but nothing worse than a fork may be found, and it may have no other name.
 #[test]
-fn a_replica_forks() {
+fn a_replica_forks_at_worst() {
     let Some(server) = start(Kind::PostgresReplica) else { return };
     let shape = Shape::ListAppend { length: Length::Between(1, 8), read_share: 0.8, appends_per_key: 32 };
     let workload = Workload { keys: 20, distribution: Distribution::Uniform, shape };
     let plan = Plan::new(workload, 24, 4000);
-    expect_caught(&*database(&server, Some("repeatable read")), &plan, SnapshotIsolation, 25);
+    let database = database(&server, Some("repeatable read"));
+    for seed in 0..RUNS {
+        let (history, _) = contract::record(&*database, &Plan { seed, ..plan.clone() });
+        contract::expect_holds(&history, Causal);
+        if let Verdict::Violated(fork) = check(&history, SnapshotIsolation, &Options::default()) {
+            let name = fork.anomaly.name();
+            assert!(["long-fork", "g-sib"].contains(&name), "{name}");
+        }
+    }
 }
