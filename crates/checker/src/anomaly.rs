@@ -200,7 +200,7 @@ pub const ANOMALIES: [AnomalyInfo; 26] = [
             ("Jepsen", "fuzzy read"),
         ],
         rules_out: &[L::ReadAtomic, L::AdyaSi],
-        meaning: "A transaction read a key twice and got two values, though it did not write it in between.",
+        meaning: "A transaction read a key twice and got two values, which no write of its own explains.",
         cause: "a new snapshot for each statement: read committed instead of repeatable read",
         citation: BERENSON,
     },
