@@ -4,7 +4,7 @@ mod support;
 
 use isonomy_cluster::Kind;
 use isonomy_driver::{Error, contract, open};
-use support::{database, start};
+use support::{database, killed_is_lost, start};
 
 #[test]
 fn mariadb_fulfils_the_contract() {
@@ -39,18 +39,5 @@ fn galera_is_three_nodes() {
 #[test]
 fn a_killed_server_is_lost() {
     let Some(server) = start(Kind::Mariadb) else { return };
-    let database = database(&server, None);
-    database.prepare().unwrap();
-    let mut session = database.connect(0).unwrap();
-    session.begin().unwrap();
-    session.write(1, 10).unwrap();
-    server.nodes()[0].kill();
-    let lost = session.commit();
-    assert!(matches!(lost, Err(Error::Lost(_))), "{lost:?}");
-    let address = server.urls()[0].trim_start_matches("mysql://isonomy@").trim_end_matches("/isonomy").to_owned();
-    contract::check_unreachable(open(&[&server.urls()[0]], None), &address);
-    server.nodes()[0].restart().unwrap();
-    let mut session = database.connect(0).unwrap();
-    session.begin().unwrap();
-    assert_eq!(session.read(1).unwrap(), None);
+    killed_is_lost(&server);
 }

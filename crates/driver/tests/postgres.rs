@@ -3,8 +3,8 @@
 mod support;
 
 use isonomy_cluster::Kind;
-use isonomy_driver::{Error, contract, open};
-use support::{database, start};
+use isonomy_driver::{Error, contract};
+use support::{database, killed_is_lost, start};
 
 #[test]
 fn postgres_fulfils_the_contract() {
@@ -61,18 +61,5 @@ fn a_replica_only_reads() {
 #[test]
 fn a_killed_server_is_lost() {
     let Some(server) = start(Kind::Postgres) else { return };
-    let database = database(&server, None);
-    database.prepare().unwrap();
-    let mut session = database.connect(0).unwrap();
-    session.begin().unwrap();
-    session.write(1, 10).unwrap();
-    server.nodes()[0].kill();
-    let lost = session.commit();
-    assert!(matches!(lost, Err(Error::Lost(_))), "{lost:?}");
-    let address = server.urls()[0].trim_start_matches("postgres://postgres@").trim_end_matches("/postgres").to_owned();
-    contract::check_unreachable(open(&[&server.urls()[0]], None), &address);
-    server.nodes()[0].restart().unwrap();
-    let mut session = database.connect(0).unwrap();
-    session.begin().unwrap();
-    assert_eq!(session.read(1).unwrap(), None);
+    killed_is_lost(&server);
 }

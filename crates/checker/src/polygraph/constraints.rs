@@ -102,16 +102,12 @@ fn read_modify_writes(problem: &Problem, ablation: Ablation) -> Option<Vec<(u32,
     if !ablation.rmw_inference || !problem.rules.conflict {
         return Some(pairs);
     }
-    for txn in 0..problem.count() {
-        for &version in problem.reads.of(txn) {
-            let Some(own) = problem.version_of(txn, problem.key_of(version)) else { continue };
-            if next[version as usize] != NONE {
-                return None;
-            }
-            next[version as usize] = own;
-            if version < problem.written() {
-                pairs.push((version, own));
-            }
+    for &(version, own) in &problem.updates {
+        match std::mem::replace(&mut next[version as usize], own) {
+            NONE if version < problem.written() => pairs.push((version, own)),
+            NONE => {}
+            other if other == own => {}
+            _ => return None,
         }
     }
     Some(pairs)

@@ -8,7 +8,7 @@ use std::env;
 use isonomy_cluster::{Error, Kind, Server};
 use isonomy_driver::contract::{expect_holds, record};
 use isonomy_driver::run::{Plan, Summary};
-use isonomy_driver::{Database, open};
+use isonomy_driver::{Database, Error as DriverError, contract, open};
 use isonomy_workload::Preset;
 
 /// Starts a server. Without its binaries this says so and the test passes, unless `ISONOMY_SERVERS=1` demands them.
@@ -44,4 +44,23 @@ pub(crate) fn holds_as_promised(database: &dyn Database, preset: Preset, transac
         expect_holds(&history, isonomy_checker::IsolationLevel::Linearizable);
     }
     summary
+}
+
+/// A commit whose server was killed is lost, nobody answers then, and what was not committed is gone after the restart.
+pub(crate) fn killed_is_lost(server: &Server) {
+    let database = database(server, None);
+    let (node, url) = (&server.nodes()[0], &server.urls()[0]);
+    database.prepare().unwrap();
+    let mut session = database.connect(0).unwrap();
+    session.begin().unwrap();
+    session.write(1, 10).unwrap();
+    node.kill();
+    let lost = session.commit();
+    assert!(matches!(lost, Err(DriverError::Lost(_))), "{lost:?}");
+    let address = url.rsplit('@').next().and_then(|rest| rest.split('/').next()).expect("a URL has an address");
+    contract::check_unreachable(open(&[url], None), address);
+    node.restart().unwrap();
+    let mut session = database.connect(0).unwrap();
+    session.begin().unwrap();
+    assert_eq!(session.read(1).unwrap(), None);
 }
