@@ -354,7 +354,7 @@ impl Binder<'_> {
         Ok((expr, Some(Type::Boolean)))
     }
 
-    fn compare(&mut self, left: &E, op: Comparison, right: &E) -> Result<Typed> {
+    pub(super) fn compare(&mut self, left: &E, op: Comparison, right: &E) -> Result<Typed> {
         if let (Some(left), Some(right)) = (tuple(left), tuple(right)) {
             return self.compare_rows(left, op, right);
         }
