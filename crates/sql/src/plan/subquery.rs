@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sqlparser::ast::{self, Expr as E};
 
-use super::expression::{comparison, tuple};
+use super::operator::{comparison, tuple};
 use super::scope::Typed;
 use super::{Binder, Comparison, Expr, Query, Subquery, SubqueryKind};
 use crate::datum::Type;
