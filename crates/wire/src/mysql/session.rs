@@ -66,8 +66,14 @@ impl Session {
             0x16 => self.prepare(rest),
             0x17 => self.execute(rest),
             // These two have no answer.
-            0x18 => Ok(self.statements.append(rest)),
-            0x19 => Ok(self.statements.close(rest)),
+            0x18 => {
+                self.statements.append(rest);
+                Ok(())
+            }
+            0x19 => {
+                self.statements.close(rest);
+                Ok(())
+            }
             0x1a => {
                 self.statements.reset(rest)?;
                 self.done()

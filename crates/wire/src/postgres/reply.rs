@@ -114,6 +114,6 @@ mod tests {
         let mut out = Vec::new();
         let hint = Some("try\0 again".to_owned());
         error(&mut out, "ERROR", &Error { code: "40001", mysql: 1213, message: "no".into(), hint });
-        assert_eq!(out, b"E\x00\x00\x00\x2eSERROR\0VERROR\0C40001\0Mno\0Htry again\0\0".as_slice());
+        assert_eq!(out, b"E\x00\x00\x00\x29SERROR\0VERROR\0C40001\0Mno\0Htry again\0\0".as_slice());
     }
 }
