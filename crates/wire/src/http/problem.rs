@@ -27,6 +27,7 @@ impl From<StoreError> for Problem {
         let status = match error {
             StoreError::Conflict(_) => StatusCode::CONFLICT,
             StoreError::Busy(_) => StatusCode::SERVICE_UNAVAILABLE,
+            StoreError::NotOpen => StatusCode::BAD_REQUEST,
         };
         Problem::new(status, error.to_string())
     }

@@ -10,6 +10,7 @@ use axum::http::{StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post};
+use isonomy_history::formats::JsonlWriter;
 use serde_json::json;
 use serde_json::value::RawValue;
 
@@ -172,6 +173,12 @@ async fn settle(State(sessions): Shared) -> Result<Response, Problem> {
 }
 
 /// What happened so far, in SQL too.
-async fn history(State(_): Shared) -> Result<Response, Problem> {
-    Err::<Response, _>(Problem::new(StatusCode::NOT_IMPLEMENTED, "the store does not record yet"))
+async fn history(State(sessions): Shared) -> Result<Response, Problem> {
+    wait(move || {
+        let mut lines = Vec::new();
+        let written = sessions.store().write_history(&mut JsonlWriter::new(&mut lines));
+        written.map_err(|error| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
+        Ok(([(header::CONTENT_TYPE, "application/x-ndjson")], lines).into_response())
+    })
+    .await
 }
