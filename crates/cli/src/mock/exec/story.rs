@@ -37,7 +37,9 @@ pub(super) fn tell(trial: &Trial, kept: &[Place], paint: Paint) -> Result<String
             let told = story(&history, &counterexample);
             text += &format!("\nSo the run is not serializable: {}\n{}", counterexample.anomaly, indented(&told, 2));
         }
-        Verdict::Holds(_) => text += "\nThe run as a whole is serializable: what the command minds is an order of transactions.\n",
+        Verdict::Holds(_) => {
+            text += "\nThe run as a whole is serializable: what the command minds is an order of transactions.\n"
+        }
         Verdict::Undecided(_) => {}
     }
     Ok(text)
@@ -50,9 +52,10 @@ fn sentence(ended: &Ended, read: &ReadChoice, paint: Paint) -> String {
         Some(from) => format!("{}, as {} left it", value(&read.value), who(from)),
         None => "nothing, as it was at first".into(),
     };
-    let missed = read.newest.as_ref().map_or(String::new(), |newest| {
-        format!("; {} had already made it {}", who(newest.from), value(&newest.value))
-    });
+    let missed = read
+        .newest
+        .as_ref()
+        .map_or(String::new(), |newest| format!("; {} had already made it {}", who(newest.from), value(&newest.value)));
     let reader = paint.style(Style::Strong, &who((ended.session, ended.number)));
     format!("{reader} ({}) read {} = {from}{missed}", ended.level, read.key)
 }
