@@ -16,7 +16,7 @@ use isonomy_workload::{Anomaly, Distribution, Length, MiniMix, Preset, StoreLeve
 use crate::exit::{Exit, complain};
 use crate::output::{Terminal, When};
 use crate::values::{LevelChoice, duration, engine, level_choice, share, size};
-use crate::{anomalies, card, certify, check, cluster, convert, generate, levels, run, stats};
+use crate::{anomalies, card, certify, check, cluster, convert, generate, levels, mock, run, stats};
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 holds, or done; 1 violated; 2 could not run (usage, bad input, no place for the output); 3 undecided.
@@ -58,6 +58,8 @@ enum Command {
     Run(RunArgs),
     /// Play the classic scenarios of isolation on a database: which anomalies show at which isolation?
     Card(card::CardArgs),
+    /// Serve a store that returns whatever its isolation level allows, to test applications against
+    Mock(mock::MockArgs),
     /// Start throw-away servers to run workloads against
     Cluster(ClusterArgs),
     /// List the isolation levels
@@ -476,6 +478,7 @@ pub(crate) fn dispatch() -> ExitCode {
         },
         Command::Run(args) => run::run(args, terminal),
         Command::Card(args) => card::run(args, terminal),
+        Command::Mock(args) => mock::run(args, terminal),
         Command::Cluster(args) => cluster::run(args, terminal),
         Command::Levels(args) => levels::run(args, terminal),
         Command::Anomalies(args) => anomalies::run(args, terminal),
