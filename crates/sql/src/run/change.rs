@@ -81,7 +81,8 @@ impl Run<'_> {
             values[column] = value;
         }
         let mut row = Vec::with_capacity(values.len());
-        for ((value, column), default) in values.into_iter().zip(&table.columns).zip(&insert.defaults) {
+        for (index, (value, default)) in values.into_iter().zip(&insert.defaults).enumerate() {
+            let column = &table.columns[index];
             let mysql = self.dialect == Dialect::MySql;
             // MySQL numbers a row if it is given nothing, NULL or zero.
             let asks = mysql && matches!(value, Some(Datum::Null | Datum::Integer(0)));
@@ -91,7 +92,7 @@ impl Run<'_> {
                 (_, None) => Datum::Null,
             };
             let value = cast::store(value, &column.spec, self.dialect)?;
-            if value.is_null() && column.not_null {
+            if value.is_null() && (column.not_null || table.key.contains(&index)) {
                 return Err(null_in(&table.name, &column.name));
             }
             if let (Some(sequence), Datum::Integer(number)) = (&column.sequence, &value) {

@@ -185,6 +185,8 @@ fn tables_change() {
             ("CREATE TABLE s (a INT PRIMARY KEY)", "CREATE TABLE"),
             ("SELECT count(*) FROM s", "0"),
             ("INSERT INTO s VALUES (1)", "1"),
+            ("ALTER TABLE s ALTER COLUMN a DROP NOT NULL", "ALTER TABLE"),
+            ("INSERT INTO s VALUES (NULL)", "23502"),
             ("CREATE TABLE n (v INT)", "CREATE TABLE"),
             ("INSERT INTO n VALUES (1), (1), (2)", "3"),
             ("CREATE UNIQUE INDEX n_v ON n (v)", "23505"),
