@@ -1,13 +1,15 @@
 //! `isonomy mock`: a database for programs under test, which gives its isolation level and rarely more.
 
+mod exec;
 mod record;
 mod serve;
 mod store;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 
 use crate::exit::{Exit, Failure};
 use crate::output::Terminal;
+use exec::ExecArgs;
 use serve::ServeArgs;
 use store::StoreArgs;
 
@@ -33,14 +35,26 @@ Exit codes: 0 done; 2 could not run.";
 
 /// Arguments of `mock`. What it does besides serving is in subcommands, which share the arguments of the store.
 #[derive(Debug, Args)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = AFTER_HELP, args_conflicts_with_subcommands = true)]
 pub(crate) struct MockArgs {
+    #[command(subcommand)]
+    command: Option<Command>,
     #[command(flatten)]
     serve: ServeArgs,
     #[command(flatten)]
     store: StoreArgs,
 }
 
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run a command again and again, each time on a fresh store, and find the reads that break it
+    #[command(after_help = exec::AFTER_HELP)]
+    Exec(ExecArgs),
+}
+
 pub(crate) fn run(args: &MockArgs, terminal: Terminal) -> Result<Exit, Failure> {
-    serve::run(&args.serve, &args.store, terminal)
+    match &args.command {
+        Some(Command::Exec(args)) => exec::run(args, terminal),
+        None => serve::run(&args.serve, &args.store, terminal),
+    }
 }

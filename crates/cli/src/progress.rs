@@ -46,6 +46,11 @@ impl Progress {
         Progress::new(enabled, total, template, "")
     }
 
+    /// Counts runs of a command.
+    pub(crate) fn runs(enabled: bool, total: u64) -> Self {
+        Progress::new(enabled, Some(total), "[{bar:30}] {human_pos}/{human_len} runs, {per_sec}, {eta} left", "")
+    }
+
     fn new(enabled: bool, total: Option<u64>, template: &str, message: &'static str) -> Self {
         if !enabled {
             return Progress(None);

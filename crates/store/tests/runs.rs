@@ -203,7 +203,8 @@ fn transactions_wait_for_their_turn_but_not_for_ever() {
 
 #[test]
 fn threads_take_turns() {
-    let store = Store::new(Options { level: StoreLevel::Serializable, delay: Duration::from_micros(50), ..Options::default() });
+    let store =
+        Store::new(Options { level: StoreLevel::Serializable, delay: Duration::from_micros(50), ..Options::default() });
     std::thread::scope(|scope| {
         for _ in 0..8 {
             scope.spawn(|| {
