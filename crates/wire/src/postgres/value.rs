@@ -1,8 +1,6 @@
 //! Values, as text and in PostgreSQL's binary formats.
 
-use std::fmt::Write as _;
-
-use isonomy_sql::{Datum, Error, Type};
+use isonomy_sql::{Datum, Dialect, Error, Type};
 
 use super::{numeric, problem};
 use crate::calendar::{Day, Moment, Time};
@@ -92,7 +90,7 @@ pub(super) fn encode(out: &mut Vec<u8>, datum: &Datum, ty: Type, format: Format)
     let start = out.len();
     out.extend([0; 4]);
     match format {
-        Format::Text => write_text(out, datum),
+        Format::Text => write_text(out, datum, ty),
         Format::Binary => write_binary(out, datum, ty)
             .ok_or_else(|| problem("22P03", format!("{datum} has no binary form as a value of type {ty:?}")))?,
     }
@@ -102,38 +100,11 @@ pub(super) fn encode(out: &mut Vec<u8>, datum: &Datum, ty: Type, format: Format)
     Ok(())
 }
 
-fn write_text(out: &mut Vec<u8>, datum: &Datum) {
-    match datum {
-        Datum::Boolean(value) => out.push(if *value { b't' } else { b'f' }),
-        Datum::Double(value) => out.extend(double(*value).as_bytes()),
-        Datum::Text(text) => out.extend(text.as_bytes()),
-        Datum::Bytes(bytes) => {
-            out.extend(b"\\x");
-            let digit = |nibble: u8| b"0123456789abcdef"[usize::from(nibble)];
-            out.extend(bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]));
-        }
-        other => out.extend(other.to_string().as_bytes()),
-    }
-}
-
-/// The shortest text that gives the number back, in PostgreSQL's manner.
-fn double(value: f64) -> String {
-    if value.is_nan() {
-        return "NaN".into();
-    }
-    if value.is_infinite() {
-        return if value > 0.0 { "Infinity".into() } else { "-Infinity".into() };
-    }
-    let scientific = format!("{value:e}");
-    let (digits, exponent) = scientific.split_once('e').expect("it was asked for");
-    match exponent.parse::<i32>().expect("it is a number") {
-        -4..15 => value.to_string(),
-        exponent => {
-            let mut text = digits.to_owned();
-            let sign = if exponent < 0 { '-' } else { '+' };
-            let _ = write!(text, "e{sign}{:02}", exponent.abs());
-            text
-        }
+fn write_text(out: &mut Vec<u8>, datum: &Datum, ty: Type) {
+    out.extend(datum.text(Dialect::PostgreSql).as_bytes());
+    // All moments are in UTC, as clients are told.
+    if ty == Type::TimestampTz && matches!(datum, Datum::Timestamp(_)) {
+        out.extend(b"+00");
     }
 }
 
@@ -164,7 +135,7 @@ fn write_binary(out: &mut Vec<u8>, datum: &Datum, ty: Type) -> Option<()> {
         Type::Date => out.extend(Day::parse(&datum.to_string())?.number().to_be_bytes()),
         Type::Time => out.extend(Time::parse(&datum.to_string())?.number().to_be_bytes()),
         Type::Timestamp | Type::TimestampTz => out.extend(Moment::parse(&datum.to_string())?.number().to_be_bytes()),
-        Type::Text => write_text(out, datum),
+        Type::Text => write_text(out, datum, ty),
     }
     Some(())
 }
@@ -227,22 +198,6 @@ fn uuid(bytes: &[u8]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn doubles_are_short() {
-        let cases = [
-            (1.0, "1"),
-            (0.1, "0.1"),
-            (1e15, "1e+15"),
-            (-2.5e-7, "-2.5e-07"),
-            (1e100, "1e+100"),
-            (0.0, "0"),
-            (-0.0, "-0"),
-        ];
-        for (value, text) in cases {
-            assert_eq!(double(value), text);
-        }
-    }
 
     #[test]
     fn binary_values_come_through() {
