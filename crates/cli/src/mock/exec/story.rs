@@ -6,7 +6,7 @@ use isonomy_store::{Ended, ReadChoice};
 use super::trial::Trial;
 use crate::check::text::story;
 use crate::exit::Failure;
-use crate::output::{Paint, Style, count, indented};
+use crate::output::{Paint, Style, count};
 
 /// A read: its session, its transaction, and its place there.
 pub(super) type Place = (u32, u32, usize);
@@ -35,7 +35,7 @@ pub(super) fn tell(trial: &Trial, kept: &[Place], paint: Paint) -> Result<String
     match check(&history, serializable, &isonomy::Options::default()) {
         Verdict::Violated(counterexample) => {
             let told = story(&history, &counterexample);
-            text += &format!("\nSo the run is not serializable: {}\n{}", counterexample.anomaly, indented(&told, 2));
+            text += &format!("\nSo the run is not serializable.\n{told}");
         }
         Verdict::Holds(_) => {
             text += "\nThe run as a whole is serializable: what the command minds is an order of transactions.\n"
