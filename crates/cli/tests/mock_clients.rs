@@ -1,4 +1,5 @@
-//! `isonomy mock` with the clients that people use: psql, psycopg, SQLAlchemy, the client of MariaDB, PyMySQL.
+//! `isonomy mock` with the clients that people use: psql, psycopg, SQLAlchemy, the client of MariaDB, PyMySQL, and JDBC
+//! of both.
 //!
 //! Without a client its test says so and passes, unless `ISONOMY_SERVERS=1` demands it. `scripts/servers` installs them.
 
@@ -124,4 +125,26 @@ fn pymysql_does_transactions() {
     let mock = mock();
     let (host, port) = mock.address(1);
     python("pymysql", "pymysql_session.py", &[&host, &port]);
+}
+
+/// The JDBC drivers of Debian, driven by the shell that H2 has for all of them.
+#[test]
+fn jdbc_connects_to_both() {
+    let jars = ["h2.jar", "postgresql.jar", "mariadb-java-client.jar"].map(|jar| format!("/usr/share/java/{jar}"));
+    if !is_there("java", &["-version"]) || !jars.iter().all(|jar| is_there("test", &["-e", jar])) {
+        return;
+    }
+    let [postgres, mysql] = [mock(), mock()];
+    let ((host, port), (mysql_host, mysql_port)) = (postgres.address(0), mysql.address(1));
+    for (driver, url) in [
+        ("org.postgresql.Driver", format!("jdbc:postgresql://{host}:{port}/isonomy?sslmode=disable")),
+        ("org.mariadb.jdbc.Driver", format!("jdbc:mariadb://{mysql_host}:{mysql_port}/isonomy")),
+    ] {
+        let sql = "CREATE TABLE t (id INT PRIMARY KEY, n NUMERIC(8, 2), made TIMESTAMP); \
+                   INSERT INTO t VALUES (1, 12.5, '2024-02-29 12:15:00'); SELECT * FROM t";
+        let mut shell = Command::new("java");
+        shell.args(["-cp", &jars.join(":"), "org.h2.tools.Shell", "-driver", driver, "-url", &url]);
+        let told = output(shell.args(["-user", "isonomy", "-password", "", "-sql", sql]));
+        assert!(told.contains("1  | 12.50 | 2024-02-29 12:15:00"), "{told}");
+    }
 }

@@ -20,7 +20,6 @@
 //! Whatever clients send, it must not harm others: lengths are bounded before anything is allocated, handshakes have a deadline, dead peers
 //! are noticed by TCP keepalive, a connection that ends gives up its transaction, and a panic ends one connection.
 
-mod calendar;
 mod clients;
 mod config;
 mod door;
