@@ -86,7 +86,7 @@ fn mysql_clients_are_content() {
             ("SELECT @@no_such_thing", "42704"),
             ("SET SESSION sql_mode = 'ANSI', @@session.time_zone = '+00:00'; SELECT @@sql_mode", "ANSI"),
             ("SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE()", "accounts"),
-            ("/*!40101 SET NAMES utf8 */", ""),
+            ("/*!40101 SET NAMES utf8 */", "SET"),
         ],
     );
 }
