@@ -217,7 +217,7 @@ impl Exec<'_> {
         }
         let (sizes, kept) = (story::sizes(trial), count(shrunk.kept.len(), "stale read"));
         let head = if shrunk.is_minimal {
-            let without = if shrunk.kept.len() == 1 { "without it" } else { "without any of them" };
+            let without = if shrunk.kept.len() == 1 { "without it" } else { "without any one of them" };
             format!("\nOf {sizes}, it takes {kept} to fail; {without} the command passes:\n")
         } else {
             format!("\nOf {sizes}, {kept} are enough to fail, perhaps fewer:\n")
