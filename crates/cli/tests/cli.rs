@@ -88,7 +88,7 @@ fn usage_errors_are_two_and_help_is_zero() {
     let unknown = err(&isonomy(&["check", "--level", "no-such-level", "x"]));
     assert!(unknown.starts_with("isonomy: error: ") && unknown.contains("read-committed, read-atomic"), "{unknown}");
     assert!(err(&isonomy(&["run", "--db", "no-such-database://x"])).contains("known are mock:LEVEL, sqlite"));
-    for command in ["check", "certify", "convert", "stats", "generate", "run", "levels", "anomalies"] {
+    for command in ["check", "certify", "convert", "stats", "generate", "run", "card", "mock", "levels", "anomalies"] {
         let help = isonomy(&[command, "--help"]);
         assert_eq!(code(&help), 0);
         assert!(out(&help).contains("Examples:"), "{command}");

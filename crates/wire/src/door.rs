@@ -168,6 +168,9 @@ fn farewell(mut socket: &TcpStream, message: &[u8]) -> io::Result<()> {
 pub(crate) fn prepare<'s>(socket: impl Into<SockRef<'s>>) -> io::Result<()> {
     let socket = socket.into();
     socket.set_tcp_nodelay(true)?;
+    // Keepalive does not look at a client for whom an answer is still under way; the system would try to deliver it for a quarter of an hour.
+    #[cfg(target_os = "linux")]
+    socket.set_tcp_user_timeout(Some(Duration::from_secs(30)))?;
     let keepalive =
         TcpKeepalive::new().with_time(Duration::from_secs(10)).with_interval(Duration::from_secs(5)).with_retries(3);
     socket.set_tcp_keepalive(&keepalive)

@@ -68,3 +68,24 @@ fn internal() -> Error {
         hint: Some("the transaction was given up; the server's standard error tells more".into()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use isonomy_store::Store;
+
+    use super::*;
+
+    #[test]
+    fn a_panic_is_an_error_and_takes_the_transaction_with_it() {
+        let engine = Engine::new(Store::new(isonomy_store::Options::default()), isonomy_sql::Options::default());
+        let mut guard = Guard::new(engine.clone(), Dialect::PostgreSql);
+        assert_eq!(guard.execute("CREATE TABLE t (id int PRIMARY KEY); BEGIN; INSERT INTO t VALUES (1)").1, None);
+        assert_eq!(guard.status(), Status::Open);
+        let failed = guard.attempt::<()>(|_| panic!("as a bug would"));
+        assert_eq!(failed.unwrap_err().code, "XX000");
+        assert_eq!(guard.status(), Status::Idle);
+        assert_eq!(guard.execute("SELECT 1").1, None, "it goes on");
+        let mut other = Guard::new(engine, Dialect::MySql);
+        assert_eq!(other.execute("SELECT * FROM t").1, None, "nobody waits for what was given up");
+    }
+}

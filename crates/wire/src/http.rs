@@ -120,7 +120,7 @@ async fn serve(socket: TcpStream, router: Router, limits: Limits) {
         return;
     }
     let mut builder = http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(limits.handshake);
+    builder.timer(TokioTimer::new()).header_read_timeout(limits.handshake).half_close(true);
     // A client that went away, or that speaks another protocol, is no news.
     let _ = builder.serve_connection(TokioIo::new(socket), TowerToHyperService::new(router)).await;
 }

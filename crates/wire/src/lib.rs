@@ -14,13 +14,12 @@
 //! ```
 //!
 //! A connection is a session of the store. The engine may block until it is a transaction's turn, so each connection of the SQL protocols
-//! has a thread of its own that reads, runs and answers in plain sequence ([`postgres`], [`mysql`]); see docs/decisions/0008-wire.md for why
-//! both protocols are written out here. HTTP requests come and go, so their sessions live in a table with a clock ([`http`]).
+//! has a thread of its own that reads, runs and answers in plain sequence (`postgres.rs`, `mysql.rs`); see docs/decisions/0008-wire.md for why
+//! both protocols are written out here. HTTP requests come and go, so their sessions live in a table with a clock (`http.rs`).
 //!
 //! Whatever clients send, it must not harm others: lengths are bounded before anything is allocated, handshakes have a deadline, dead peers
 //! are noticed by TCP keepalive, a connection that ends gives up its transaction, and a panic ends one connection.
 
-mod calendar;
 mod clients;
 mod config;
 mod door;

@@ -1,13 +1,13 @@
 //! Rows: what columns there are, and values as text or binary.
 
 use isonomy_sql::{Column, Datum, Type};
+use jiff::civil::{Date, Time};
 
 use super::fields::{put_counted, put_number};
 use super::handshake::UTF8;
 use super::packet::Packets;
 use super::reply::{State, end};
 use super::{Stop, problem};
-use crate::calendar::{Day, Moment, Time};
 
 /// How rows are written.
 #[derive(Clone, Copy)]
@@ -146,12 +146,18 @@ fn binary_value(out: &mut Vec<u8>, datum: &Datum, ty: Type) -> Option<()> {
             out.extend(value.to_le_bytes());
         }
         Type::Numeric | Type::Text | Type::Bytes => text_value(out, datum),
-        Type::Date => put_moment(out, Day::parse(&datum.to_string())?, Time::default()),
-        Type::Time => put_time(out, Time::parse(&datum.to_string())?),
-        Type::Timestamp | Type::TimestampTz => {
-            let moment = Moment::parse(&datum.to_string())?;
-            put_moment(out, moment.day, moment.time);
-        }
+        Type::Date => match datum {
+            Datum::Date(day) => put_moment(out, *day, Time::midnight()),
+            _ => return None,
+        },
+        Type::Time => match datum {
+            Datum::Time(time) => put_time(out, *time),
+            _ => return None,
+        },
+        Type::Timestamp | Type::TimestampTz => match datum {
+            Datum::Timestamp(moment) => put_moment(out, moment.date(), moment.time()),
+            _ => return None,
+        },
     }
     Some(())
 }
@@ -165,26 +171,29 @@ fn integer(datum: &Datum) -> Option<i64> {
 }
 
 /// A day and a time, as short as it can be.
-fn put_moment(out: &mut Vec<u8>, day: Day, time: Time) {
-    let [low, high] = day.year.to_le_bytes();
-    let mut parts = vec![low, high, day.month, day.day];
-    if time != Time::default() {
-        parts.extend([time.hour, time.minute, time.second]);
-        if time.micros > 0 {
-            parts.extend(time.micros.to_le_bytes());
-        }
-    }
+fn put_moment(out: &mut Vec<u8>, day: Date, time: Time) {
+    let [low, high] = day.year().to_le_bytes();
+    let mut parts = vec![low, high, day.month().cast_unsigned(), day.day().cast_unsigned()];
+    parts.extend(clock(time));
     put_counted(out, &parts);
 }
 
 /// A time; here it could be negative, and have days.
 fn put_time(out: &mut Vec<u8>, time: Time) {
+    let clock = clock(time);
+    let sign_and_days: &[u8] = if clock.is_empty() { &[] } else { &[0; 5] };
+    put_counted(out, &[sign_and_days, &clock].concat());
+}
+
+/// Hours, minutes and seconds, and microseconds if there are any; nothing at midnight.
+fn clock(time: Time) -> Vec<u8> {
     let mut parts = Vec::new();
-    if time != Time::default() {
-        parts.extend([0, 0, 0, 0, 0, time.hour, time.minute, time.second]);
-        if time.micros > 0 {
-            parts.extend(time.micros.to_le_bytes());
+    if time != Time::midnight() {
+        parts.extend([time.hour(), time.minute(), time.second()].map(i8::cast_unsigned));
+        let micros = time.subsec_nanosecond() / 1000;
+        if micros > 0 {
+            parts.extend(micros.to_le_bytes());
         }
     }
-    put_counted(out, &parts);
+    parts
 }
