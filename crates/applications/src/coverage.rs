@@ -27,6 +27,12 @@ pub struct CoverageSpec {
     pub limit: u64,
 }
 
+impl Default for CoverageSpec {
+    fn default() -> Self {
+        CoverageSpec { level: StoreLevel::Causal, choice: Choice::Uniform, runs: 2_000, limit: 100_000 }
+    }
+}
+
 /// What was seen of a harness.
 #[derive(Clone, Debug)]
 pub struct Coverage {

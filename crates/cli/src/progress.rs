@@ -46,6 +46,18 @@ impl Progress {
         Progress::new(enabled, total, template, "")
     }
 
+    /// Counts runs of applications.
+    pub(crate) fn runs(enabled: bool, total: u64) -> Self {
+        let template = "{msg} [{bar:30}] {human_pos}/{human_len} runs, {per_sec}, {eta} left";
+        Progress::new(enabled, Some(total), template, "")
+    }
+
+    /// Counts harnesses of applications.
+    pub(crate) fn harnesses(enabled: bool, total: u64) -> Self {
+        let template = "{msg} [{bar:30}] {human_pos}/{human_len} harnesses, {eta} left";
+        Progress::new(enabled, Some(total), template, "")
+    }
+
     fn new(enabled: bool, total: Option<u64>, template: &str, message: &'static str) -> Self {
         if !enabled {
             return Progress(None);
