@@ -5,8 +5,9 @@ mod shopping_cart;
 mod stack;
 mod twitter;
 
-use std::fmt;
+use std::{fmt, io};
 
+use isonomy_history::Sink;
 use isonomy_store::{Chooser, Options, Session, Store, StoreError, StoreLevel};
 use isonomy_workload::Rng;
 
@@ -49,6 +50,10 @@ impl Place for Store<List> {
     fn settle(&self) {
         Store::settle(self);
     }
+
+    fn write_history(&self, sink: &mut dyn Sink) -> io::Result<()> {
+        Store::write_history(self, sink)
+    }
 }
 
 impl Client for Session<List> {
@@ -73,7 +78,7 @@ impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Conflict(_) => Failure::Conflict,
-            error @ StoreError::Busy(_) => Failure::Broken(RunError::Store(error)),
+            error => Failure::Broken(RunError::Store(error)),
         }
     }
 }

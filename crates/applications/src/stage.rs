@@ -2,10 +2,14 @@
 //!
 //! Steps are what is interleaved. The store runs one transaction at a time and simulates concurrency when it answers reads, so nothing
 //! is lost by running each step from begin to commit; and no threads are needed, so a run can be repeated.
+//!
+//! [`Script`] is what an application consists of, [`Place`] what it runs on: a store of keys and values, or a database.
 
 use std::fmt;
+use std::io;
 use std::marker::PhantomData;
 
+use isonomy_history::Sink;
 use isonomy_store::{Choice, Chooser, Options, StoreLevel};
 use isonomy_workload::Rng;
 
@@ -40,6 +44,9 @@ pub trait Stage {
 
     /// What clients saw, session by session: runs with the same state are the same to them.
     fn state(&self) -> Vec<Option<Vec<i64>>>;
+
+    /// All transactions so far, as a history.
+    fn write_history(&self, sink: &mut dyn Sink) -> io::Result<()>;
 }
 
 /// What a client saw of one operation.
@@ -137,6 +144,7 @@ pub(crate) trait Place: Sized + 'static {
     fn client(&self) -> Self::Client;
     /// From now on every session sees all that is committed so far.
     fn settle(&self);
+    fn write_history(&self, sink: &mut dyn Sink) -> io::Result<()>;
 }
 
 /// One session's way to what an application runs on.
@@ -317,6 +325,10 @@ impl<S: Script> Stage for Running<S> {
         let mut entries: Vec<&Logged<S::Operation>> = self.log.iter().collect();
         entries.sort_by_key(|entry| entry.session);
         entries.into_iter().map(|entry| entry.answer.clone()).collect()
+    }
+
+    fn write_history(&self, sink: &mut dyn Sink) -> io::Result<()> {
+        self.place.write_history(sink)
     }
 }
 

@@ -16,7 +16,7 @@ use isonomy_workload::{Anomaly, Distribution, Length, MiniMix, Preset, StoreLeve
 use crate::exit::{Exit, complain};
 use crate::output::{Terminal, When};
 use crate::values::{LevelChoice, duration, engine, level_choice, share, size};
-use crate::{anomalies, card, certify, check, cluster, convert, generate, levels, run, stats};
+use crate::{anomalies, card, certify, check, cluster, convert, generate, levels, mock, run, stats};
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 holds, or done; 1 violated; 2 could not run (usage, bad input, no place for the output); 3 undecided.
@@ -60,10 +60,19 @@ enum Command {
     Card(card::CardArgs),
     /// Start throw-away servers to run workloads against
     Cluster(ClusterArgs),
+    /// The mock store: what it does to applications
+    #[command(subcommand)]
+    Mock(MockCommand),
     /// List the isolation levels
     Levels(LevelsArgs),
     /// List the anomalies, or tell about one
     Anomalies(AnomaliesArgs),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum MockCommand {
+    /// Run applications on it, and count how soon what they assert is broken
+    Bench(mock::bench::BenchArgs),
 }
 
 /// Arguments of `check`.
@@ -477,6 +486,7 @@ pub(crate) fn dispatch() -> ExitCode {
         Command::Run(args) => run::run(args, terminal),
         Command::Card(args) => card::run(args, terminal),
         Command::Cluster(args) => cluster::run(args, terminal),
+        Command::Mock(MockCommand::Bench(args)) => mock::bench::run(args, terminal),
         Command::Levels(args) => levels::run(args, terminal),
         Command::Anomalies(args) => anomalies::run(args, terminal),
     };

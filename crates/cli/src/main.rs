@@ -17,6 +17,7 @@ mod files;
 mod generate;
 mod levels;
 mod load;
+mod mock;
 mod output;
 mod progress;
 mod run;

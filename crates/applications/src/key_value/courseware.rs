@@ -75,7 +75,7 @@ impl Script for Courseware {
             (1, Operation::Deregister { student }),
             (1, Operation::Create { course }),
             (2, Operation::Delete { course }),
-            (4, Operation::Enrol { student, course }),
+            (6, Operation::Enrol { student, course }),
             (2, Operation::View { course }),
         ];
         weighted(rng, &operations)

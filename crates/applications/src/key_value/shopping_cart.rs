@@ -1,6 +1,6 @@
 //! A shopping cart that is open in several windows.
 //!
-//! One key holds a user's cart: a list of units, each of some item. After Sivaramakrishnan, Kaki and Jagannathan, *Declarative Programming over
+//! Whatever a client does, it is shown the cart. One key holds a user's cart: a list of units, each of some item. After Sivaramakrishnan, Kaki and Jagannathan, *Declarative Programming over
 //! Eventually Consistent Data Stores*, PLDI 2015, and figure 1.4 of the thesis. There a cart is a multi-set of items; here each unit has a number, so that
 //! one that comes back can be told from one that was added again.
 
@@ -74,8 +74,8 @@ impl Script for ShoppingCart {
             Operation::Remove { item } => cart.retain(|unit| unit / UNITS != item),
             Operation::ChangeQuantity { item, quantity, unit } => change_quantity(&mut cart, item, quantity, unit),
         }
-        write(session, "cart", cart)?;
-        Ok(Step::Done(Vec::new()))
+        write(session, "cart", cart.clone())?;
+        Ok(Step::Done(cart))
     }
 
     fn broken(log: &[Logged<Operation>], _: &mut Session<List>) -> Result<Vec<bool>, Failure> {
@@ -98,21 +98,15 @@ fn change_quantity(cart: &mut Vec<i64>, item: i64, quantity: usize, unit: i64) {
     cart.extend((has..quantity).zip(unit..).map(|(_, unit)| unit));
 }
 
-/// Whether a session sees a unit that it saw missing after the unit had been there: from the first, by an own addition, or by a view.
+/// Whether a session sees a unit again that was in the cart before and then was not.
 fn reappears<'l>(entries: impl Iterator<Item = &'l Logged<Operation>>) -> bool {
     let (mut known, mut gone) = (vec![FIRST], Vec::new());
-    for entry in entries {
-        match (&entry.operation, &entry.answer) {
-            (Operation::View, Some(cart)) => {
-                if cart.iter().any(|unit| gone.contains(unit)) {
-                    return true;
-                }
-                gone.extend(known.iter().filter(|unit| !cart.contains(unit)));
-                known.clone_from(cart);
-            }
-            (Operation::Add { unit }, Some(_)) => known.push(*unit),
-            _ => {}
+    for cart in entries.filter_map(|entry| entry.answer.as_ref()) {
+        if cart.iter().any(|unit| gone.contains(unit)) {
+            return true;
         }
+        gone.extend(known.iter().filter(|unit| !cart.contains(unit)));
+        known.clone_from(cart);
     }
     false
 }

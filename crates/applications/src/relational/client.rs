@@ -1,5 +1,8 @@
 //! A client of a database: statements that are prepared once, rows of numbers and texts.
 
+use std::io;
+
+use isonomy_history::Sink;
 use isonomy_sql::{Answer, Connection, Datum, Dialect, Engine, Error, Prepared};
 use isonomy_store::{Chooser, Options, Store, StoreLevel};
 use rustc_hash::FxHashMap;
@@ -30,6 +33,10 @@ impl Place for Engine {
 
     fn settle(&self) {
         self.store().settle();
+    }
+
+    fn write_history(&self, sink: &mut dyn Sink) -> io::Result<()> {
+        self.store().write_history(sink)
     }
 }
 

@@ -18,7 +18,13 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_name = "A[,A…]", value_delimiter = ',', value_parser = application, default_value = "all")]
     app: Vec<Chosen>,
     /// The levels that the store gives, one after the other
-    #[arg(long, short, value_name = "L[,L…]", value_delimiter = ',', default_value = "read-committed,causal,serializable")]
+    #[arg(
+        long,
+        short,
+        value_name = "L[,L…]",
+        value_delimiter = ',',
+        default_value = "read-committed,causal,serializable"
+    )]
     level: Vec<StoreLevel>,
     /// Numbers of sessions, one after the other
     #[arg(long, value_name = "N[,N…]", value_delimiter = ',', default_value = "3", value_parser = clap::value_parser!(u32).range(1..=100))]

@@ -156,7 +156,17 @@ impl CoverageReport {
 
 /// All applications and levels.
 pub(super) fn coverage_table(reports: &[CoverageReport], paint: Paint) -> String {
-    let mut table = Table::new(["application", "level", "explored", "states", "reached", "share", "not explored", "found", "reached"]);
+    let mut table = Table::new([
+        "application",
+        "level",
+        "explored",
+        "states",
+        "reached",
+        "share",
+        "not explored",
+        "found",
+        "reached",
+    ]);
     for column in 2..=8 {
         table = table.right(column);
     }

@@ -1,0 +1,3 @@
+//! `isonomy mock`: the mock store.
+
+pub(crate) mod bench;
