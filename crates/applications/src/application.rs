@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use isonomy_store::Chooser;
+use isonomy_store::{Chooser, Listener};
 
 use crate::key_value::{Courseware, ShoppingCart, Stack, Twitter};
 use crate::relational::{SmallBank, TpcC, Voter, Wikipedia};
@@ -35,8 +35,22 @@ pub trait Application: fmt::Debug + Send + Sync {
     /// Whether it is small enough to explore all that can happen.
     fn is_small(&self) -> bool;
 
-    /// Draws the operations, loads the store and settles it. With a chooser, that one chooses instead of the setup's seed.
-    fn stage(&self, setup: &Setup, chooser: Option<Box<dyn Chooser>>) -> Result<Box<dyn Stage>, RunError>;
+    /// Draws the operations, loads the store and settles it.
+    fn stage(&self, setup: &Setup, control: Option<Control>) -> Result<Box<dyn Stage>, RunError>;
+}
+
+/// Somebody who decides what reads return, instead of the setup's seed, and watches what comes of it.
+pub struct Control {
+    /// Decides.
+    pub chooser: Box<dyn Chooser>,
+    /// Is told of every transaction.
+    pub listener: Listener,
+}
+
+impl fmt::Debug for Control {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Control").finish_non_exhaustive()
+    }
 }
 
 /// All applications: those on keys and values, then those on SQL.

@@ -8,7 +8,7 @@ mod twitter;
 use std::{fmt, io};
 
 use isonomy_history::Sink;
-use isonomy_store::{Chooser, Options, Session, Store, StoreError, StoreLevel};
+use isonomy_store::{Options, Session, Store, StoreError, StoreLevel};
 use isonomy_workload::Rng;
 
 pub(crate) use courseware::Courseware;
@@ -16,6 +16,7 @@ pub(crate) use shopping_cart::ShoppingCart;
 pub(crate) use stack::Stack;
 pub(crate) use twitter::Twitter;
 
+use crate::application::Control;
 use crate::run::RunError;
 use crate::stage::{AT_THE_END, Client, Failure, Place};
 
@@ -36,11 +37,8 @@ impl fmt::Display for List {
 impl Place for Store<List> {
     type Client = Session<List>;
 
-    fn open(options: Options, chooser: Option<Box<dyn Chooser>>) -> Self {
-        match chooser {
-            Some(chooser) => Store::with_chooser(options, chooser),
-            None => Store::new(options),
-        }
+    fn open(options: Options, control: Option<Control>) -> Self {
+        open(options, control)
     }
 
     fn client(&self) -> Session<List> {
@@ -80,6 +78,18 @@ impl From<StoreError> for Failure {
             StoreError::Conflict(_) => Failure::Conflict,
             error => Failure::Broken(RunError::Store(error)),
         }
+    }
+}
+
+/// An empty store.
+pub(crate) fn open<V: Clone + fmt::Display>(options: Options, control: Option<Control>) -> Store<V> {
+    match control {
+        Some(Control { chooser, listener }) => {
+            let store = Store::with_chooser(options, chooser);
+            store.listen(listener);
+            store
+        }
+        None => Store::new(options),
     }
 }
 

@@ -28,7 +28,7 @@ mod relational;
 mod run;
 mod stage;
 
-pub use application::{Application, Assertion, all, find};
+pub use application::{Application, Assertion, Control, all, find};
 pub use coverage::{Coverage, CoverageSpec, cover};
 pub use explore::{Explored, explore};
 pub use measure::{Measurement, Tally};

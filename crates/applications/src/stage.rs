@@ -10,10 +10,10 @@ use std::io;
 use std::marker::PhantomData;
 
 use isonomy_history::Sink;
-use isonomy_store::{Choice, Chooser, Options, StoreLevel};
+use isonomy_store::{Choice, Options, StoreLevel};
 use isonomy_workload::Rng;
 
-use crate::application::{Application, Assertion};
+use crate::application::{Application, Assertion, Control};
 use crate::run::{RunError, Setup};
 
 /// How often a step is tried whose transaction the level does not let commit.
@@ -140,7 +140,7 @@ pub(crate) struct Logged<O> {
 pub(crate) trait Place: Sized + 'static {
     type Client: Client;
 
-    fn open(options: Options, chooser: Option<Box<dyn Chooser>>) -> Self;
+    fn open(options: Options, control: Option<Control>) -> Self;
     fn client(&self) -> Self::Client;
     /// From now on every session sees all that is committed so far.
     fn settle(&self);
@@ -192,9 +192,9 @@ impl<S: Script> Application for Play<S> {
         S::IS_SMALL
     }
 
-    fn stage(&self, setup: &Setup, chooser: Option<Box<dyn Chooser>>) -> Result<Box<dyn Stage>, RunError> {
+    fn stage(&self, setup: &Setup, control: Option<Control>) -> Result<Box<dyn Stage>, RunError> {
         let options = Options { level: setup.level, choice: setup.choice, seed: setup.seed, ..Options::default() };
-        let place = S::Place::open(options, chooser);
+        let place = S::Place::open(options, control);
         let mut loader = place.client();
         let loaded = S::create(&mut loader).and_then(|()| {
             loader.begin()?;

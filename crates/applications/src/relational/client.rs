@@ -4,9 +4,11 @@ use std::io;
 
 use isonomy_history::Sink;
 use isonomy_sql::{Answer, Connection, Datum, Dialect, Engine, Error, Prepared};
-use isonomy_store::{Chooser, Options, Store, StoreLevel};
+use isonomy_store::{Options, StoreLevel};
 use rustc_hash::FxHashMap;
 
+use crate::application::Control;
+use crate::key_value::open;
 use crate::run::RunError;
 use crate::stage::{Client, Failure, Place};
 
@@ -19,12 +21,8 @@ pub(crate) struct Database {
 impl Place for Engine {
     type Client = Database;
 
-    fn open(options: Options, chooser: Option<Box<dyn Chooser>>) -> Self {
-        let store = match chooser {
-            Some(chooser) => Store::with_chooser(options, chooser),
-            None => Store::new(options),
-        };
-        Engine::new(store, isonomy_sql::Options::default())
+    fn open(options: Options, control: Option<Control>) -> Self {
+        Engine::new(open(options, control), isonomy_sql::Options::default())
     }
 
     fn client(&self) -> Database {
