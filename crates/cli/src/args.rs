@@ -58,21 +58,14 @@ enum Command {
     Run(RunArgs),
     /// Play the classic scenarios of isolation on a database: which anomalies show at which isolation?
     Card(card::CardArgs),
+    /// Serve a store that returns whatever its isolation level allows, to test applications against
+    Mock(mock::MockArgs),
     /// Start throw-away servers to run workloads against
     Cluster(ClusterArgs),
-    /// The mock store: what it does to applications
-    #[command(subcommand)]
-    Mock(MockCommand),
     /// List the isolation levels
     Levels(LevelsArgs),
     /// List the anomalies, or tell about one
     Anomalies(AnomaliesArgs),
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum MockCommand {
-    /// Run applications on it, and count how soon what they assert is broken
-    Bench(mock::bench::BenchArgs),
 }
 
 /// Arguments of `check`.
@@ -485,8 +478,8 @@ pub(crate) fn dispatch() -> ExitCode {
         },
         Command::Run(args) => run::run(args, terminal),
         Command::Card(args) => card::run(args, terminal),
+        Command::Mock(args) => mock::run(args, terminal),
         Command::Cluster(args) => cluster::run(args, terminal),
-        Command::Mock(MockCommand::Bench(args)) => mock::bench::run(args, terminal),
         Command::Levels(args) => levels::run(args, terminal),
         Command::Anomalies(args) => anomalies::run(args, terminal),
     };

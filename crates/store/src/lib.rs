@@ -29,6 +29,7 @@
 //! in `strong.rs`.
 
 mod allowed;
+mod choose;
 mod clock;
 mod committed;
 mod draw;
@@ -40,12 +41,13 @@ mod replay;
 mod state;
 mod store;
 mod strong;
+mod tell;
 mod turns;
 mod weak;
 
 pub use isonomy_workload::{StoreLevel, UnknownStoreLevel};
 pub use open::Savepoint;
 pub use options::{Choice, Options};
-pub use replay::{Ended, ReadChoice, Script};
+pub use replay::{Ended, Newest, ReadChoice, Script};
 pub use state::{Chooser, Counts, Listener};
 pub use store::{Session, Store, StoreError};

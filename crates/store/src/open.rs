@@ -16,8 +16,10 @@ pub(crate) enum Event {
     Read {
         key: KeyId,
         version: Option<Version>,
+        /// How many versions it could have been.
         allowed: u32,
-        stale: bool,
+        /// What was committed last, if that is another version.
+        newest: Option<Version>,
     },
     /// It read what it wrote itself.
     Own(KeyId, ValueId),

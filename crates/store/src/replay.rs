@@ -29,8 +29,25 @@ pub struct ReadChoice {
     pub from: Option<(u32, u32)>,
     /// How many values could have been returned.
     pub allowed: u64,
-    /// Whether something newer was committed already.
-    pub stale: bool,
+    /// What was committed last, if that is something else: then the read is *stale*.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub newest: Option<Newest>,
+}
+
+impl ReadChoice {
+    /// Whether something else was committed last.
+    pub fn is_stale(&self) -> bool {
+        self.newest.is_some()
+    }
+}
+
+/// What a stale read missed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Newest {
+    /// The session and the number of the transaction that wrote it.
+    pub from: (u32, u32),
+    /// What it wrote.
+    pub value: Option<String>,
 }
 
 /// What a store is to do again.

@@ -1,15 +1,15 @@
 //! What all sessions share: keys and their versions, the order of commits, and what happened so far.
 
-use isonomy_history::{Datum, NamedEvent, Outcome, Record, Sink, Times};
+use isonomy_history::Record;
 use isonomy_workload::{Rng, StoreLevel};
 
+use crate::choose::ReadPlace;
 use crate::committed::Committed;
-use crate::draw;
 use crate::keys::{KeyId, ValueId, Version};
 use crate::open::{Event, Open, Snapshot};
 use crate::options::{Choice, Options};
 use crate::order::{Node, Past, UNFROZEN};
-use crate::replay::{Cue, Ended, ReadChoice, Script};
+use crate::replay::{Ended, Script};
 use crate::strong::{Stale, Strong};
 use crate::weak::{Sight, Weak};
 
@@ -52,27 +52,27 @@ struct Client {
 }
 
 #[derive(Debug)]
-struct Done {
-    session: u32,
-    number: u32,
-    level: StoreLevel,
-    committed: bool,
-    start: i64,
-    finish: i64,
-    events: Box<[Event]>,
+pub(crate) struct Done {
+    pub(crate) session: u32,
+    pub(crate) number: u32,
+    pub(crate) level: StoreLevel,
+    pub(crate) committed: bool,
+    pub(crate) start: i64,
+    pub(crate) finish: i64,
+    pub(crate) events: Box<[Event]>,
 }
 
 pub(crate) struct State<V> {
     pub(crate) options: Options,
-    committed: Committed,
-    values: Vec<Option<V>>,
+    pub(crate) committed: Committed,
+    pub(crate) values: Vec<Option<V>>,
     /// Which transaction a node is.
-    transactions: Vec<u32>,
+    pub(crate) transactions: Vec<u32>,
     clients: Vec<Client>,
     chains: u32,
     /// Everybody has seen what is below this position.
     settled: u32,
-    done: Vec<Done>,
+    pub(crate) done: Vec<Done>,
     pub(crate) counts: Counts,
     clock: i64,
     rng: Rng,
@@ -168,28 +168,29 @@ impl<V: Clone + std::fmt::Display> State<V> {
         let (version, allowed) = match open.known.get(&id) {
             Some(&known) => (known, 1),
             None => {
+                self.catch_up(open);
+                let place = ReadPlace { session: open.session, number: open.number, read: open.reads };
                 let (version, allowed) = match &mut open.snapshot {
-                    Snapshot::Weak(_) => self.read_weak(open, id),
-                    Snapshot::Strong(_) => self.read_strong(open, id)?,
+                    Snapshot::Weak(weak) => self.read_weak(weak, &open.past, open.choice, place, id),
+                    Snapshot::Strong(strong) => self.read_strong(strong, open.choice, place, id)?,
                 };
                 self.note_read(open, id, version);
                 (version, allowed)
             }
         };
-        let stale = self.committed.key(id).newest() != version;
+        let newest = self.committed.key(id).newest().filter(|newest| Some(*newest) != version);
         self.counts.reads += 1;
-        self.counts.stale += u64::from(stale);
+        self.counts.stale += u64::from(newest.is_some());
         open.reads += 1;
-        open.events.push(Event::Read { key: id, version, allowed: allowed as u32, stale });
+        open.events.push(Event::Read { key: id, version, allowed: allowed as u32, newest });
         Ok(version.and_then(|version| self.values[version.value as usize].clone()))
     }
 
     /// Sets what a key holds.
     pub(crate) fn write(&mut self, open: &mut Open, name: &str, value: Option<V>) -> Result<(), Stale> {
         let id = self.committed.keys.id(name);
-        if let Snapshot::Strong(_) = open.snapshot {
-            self.catch_up(open);
-            let Snapshot::Strong(strong) = &mut open.snapshot else { unreachable!("just tested") };
+        self.catch_up(open);
+        if let Snapshot::Strong(strong) = &mut open.snapshot {
             strong.write(id, &self.committed)?;
         }
         self.values.push(value);
@@ -253,116 +254,6 @@ impl<V: Clone + std::fmt::Display> State<V> {
         self.end(open, false);
     }
 
-    /// Tells all transactions that have ended.
-    pub(crate) fn write_history(&self, sink: &mut dyn Sink) -> std::io::Result<()> {
-        let mut texts = Vec::new();
-        for done in &self.done {
-            sink.take(&self.record(done, &mut texts))?;
-        }
-        sink.end()
-    }
-
-    /// The choices of all transactions that have ended.
-    pub(crate) fn run(&self) -> Vec<Ended> {
-        self.done.iter().map(|done| self.ended(done)).collect()
-    }
-
-    fn read_weak(&mut self, open: &mut Open, id: KeyId) -> (Option<Version>, usize) {
-        let Snapshot::Weak(weak) = &mut open.snapshot else { unreachable!("asked for such a snapshot") };
-        let mut allowed = weak.allowed(id, &open.past, &self.committed);
-        let count = allowed.len();
-        let cue = cue(self.script.as_ref(), open.session, open.number, open.reads, &self.committed.key(id).name);
-        if let Some(Cue::From(from)) = cue {
-            let version = from.and_then(|from| self.version_from(id, from));
-            let Snapshot::Weak(weak) = &mut open.snapshot else { unreachable!("as above") };
-            if from.is_some() == version.is_some() && admit(weak, id, version, &open.past, &mut self.committed) {
-                return (version, count);
-            }
-        }
-        let choice = match cue {
-            Some(Cue::Newest) => Choice::Newest,
-            Some(_) => {
-                self.counts.strayed += 1;
-                Choice::Newest
-            }
-            None => open.choice,
-        };
-        let Snapshot::Weak(weak) = &mut open.snapshot else { unreachable!("as above") };
-        if self.chooser.is_none() || cue.is_some() {
-            let mut rng = rng_of(&self.options, open.session, open.number, open.reads);
-            let (transactions, done) = (&self.transactions, &self.done);
-            let session_of = |version: Version| done[transactions[version.node as usize] as usize].session;
-            let mut attempt = 0;
-            while let Some(version) =
-                draw::draw(choice, self.committed.key(id), &mut allowed, attempt, &mut rng, session_of)
-            {
-                if admit(weak, id, version, &open.past, &mut self.committed) {
-                    return (version, count);
-                }
-                if attempt == 0 && choice != Choice::Latest {
-                    weak.find_limits(&self.committed);
-                    allowed = weak.allowed(id, &open.past, &self.committed);
-                }
-                attempt += 1;
-            }
-        }
-        let key = self.committed.key(id);
-        let allowed = weak.allowed(id, &open.past, &self.committed);
-        let mut admitted = Vec::new();
-        for version in draw::all(key, &allowed) {
-            let demands = weak.demands(id, version.map(|version| version.node), &open.past, &self.committed);
-            if let Some(added) = demands.and_then(|edges| self.committed.order.add(&edges).ok()) {
-                self.committed.order.take_back(added);
-                admitted.push(version);
-            }
-        }
-        let chosen = match (&mut self.chooser, admitted.len()) {
-            (_, 0) => unreachable!("the last version in sight is always allowed"),
-            (_, 1) => 0,
-            (Some(chooser), count) if cue.is_none() => chooser.choose(count),
-            (_, count) => rng_of(&self.options, open.session, open.number, open.reads).below(count as u64) as usize,
-        };
-        let count = admitted.len();
-        let admitted = admit(weak, id, admitted[chosen], &open.past, &mut self.committed).then_some(admitted[chosen]);
-        (admitted.expect("it was admitted a moment ago"), count)
-    }
-
-    fn read_strong(&mut self, open: &mut Open, id: KeyId) -> Result<(Option<Version>, usize), Stale> {
-        self.catch_up(open);
-        let Snapshot::Strong(strong) = &mut open.snapshot else { unreachable!("asked for such a snapshot") };
-        let key = self.committed.key(id);
-        let mut allowed = strong.allowed(id, &self.committed)?;
-        let count = allowed.len();
-        let cue = cue(self.script.as_ref(), open.session, open.number, open.reads, &key.name);
-        let scripted = match cue {
-            Some(Cue::From(None)) if allowed.initial => Some(None),
-            Some(Cue::From(Some(from))) => {
-                let version = self.version_from(id, from);
-                version.filter(|_| draw::all(key, &allowed).contains(&version)).map(Some)
-            }
-            _ => None,
-        };
-        if matches!(cue, Some(Cue::From(_) | Cue::Unknown)) && scripted.is_none() {
-            self.counts.strayed += 1;
-        }
-        let version = match (scripted, &mut self.chooser) {
-            (Some(version), _) => version,
-            (None, Some(chooser)) if cue.is_none() => {
-                let all = draw::all(key, &allowed);
-                if let [only] = all[..] { only } else { all[chooser.choose(all.len())] }
-            }
-            (None, _) => {
-                let choice = if cue.is_some() { Choice::Newest } else { open.choice };
-                let mut rng = rng_of(&self.options, open.session, open.number, open.reads);
-                let (transactions, done) = (&self.transactions, &self.done);
-                let session_of = |version: Version| done[transactions[version.node as usize] as usize].session;
-                draw::draw(choice, key, &mut allowed, 0, &mut rng, session_of).expect("a prefix has some version")
-            }
-        };
-        strong.read(id, version.map(|version| version.node), &self.committed);
-        Ok((version, count))
-    }
-
     fn note_read(&mut self, open: &mut Open, id: KeyId, version: Option<Version>) {
         if let Some(Version { node, .. }) = version {
             open.past.join(self.committed.order.past(node));
@@ -382,21 +273,21 @@ impl<V: Clone + std::fmt::Display> State<V> {
 
     /// Whether a transaction may commit.
     fn decide(&mut self, open: &mut Open) -> Result<(), Stale> {
-        if !matches!(open.snapshot, Snapshot::Strong(_)) {
-            return Ok(());
-        }
         self.catch_up(open);
         let writes = open.final_writes();
-        let Snapshot::Strong(strong) = &mut open.snapshot else { unreachable!("just tested") };
-        for (key, _) in &writes {
-            strong.write(*key, &self.committed)?;
+        if let Snapshot::Strong(strong) = &mut open.snapshot {
+            for &(key, _) in &writes {
+                strong.write(key, &self.committed)?;
+            }
+            strong.commit(!writes.is_empty(), &self.committed.order)?;
         }
-        strong.commit(!writes.is_empty(), &self.committed.order)
+        Ok(())
     }
 
+    /// Tells a snapshot that is a prefix of the commits how many there are.
     fn catch_up(&mut self, open: &mut Open) {
-        self.freeze(true);
         if let Snapshot::Strong(strong) = &mut open.snapshot {
+            self.committed.freeze(true, &mut self.rng);
             strong.catch_up(&self.committed);
         }
     }
@@ -420,18 +311,6 @@ impl<V: Clone + std::fmt::Display> State<V> {
         client.predecessors.dedup();
     }
 
-    fn version_from(&self, id: KeyId, (session, number): (u32, u32)) -> Option<Version> {
-        let versions = self.committed.key(id).chains().iter().flat_map(|(_, versions)| versions);
-        let mut versions = versions.copied();
-        versions.find(|version| self.source(*version) == (session, number))
-    }
-
-    /// The session and number of the transaction that wrote a version.
-    fn source(&self, version: Version) -> (u32, u32) {
-        let done = &self.done[self.transactions[version.node as usize] as usize];
-        (done.session, done.number)
-    }
-
     fn end(&mut self, open: Open, committed: bool) {
         let finish = self.tick();
         let Open { session, number, level, start, events, .. } = open;
@@ -449,70 +328,4 @@ impl<V: Clone + std::fmt::Display> State<V> {
         self.clock += 1;
         self.clock
     }
-
-    /// A transaction as part of a history. Values are told apart by their number, because applications write the same ones again.
-    fn record<'r>(&'r self, done: &Done, texts: &'r mut Vec<String>) -> Record<'r> {
-        texts.clear();
-        for event in &done.events {
-            if let Some(value) = event.value() {
-                texts.push(format!("{}#{value}", self.text(value).as_deref().unwrap_or("null")));
-            }
-        }
-        let mut texts = texts.iter();
-        let mut datum = |value: Option<ValueId>| match value {
-            Some(_) => Datum::Text(texts.next().expect("each value has a text")),
-            None => Datum::Initial,
-        };
-        let events = done.events.iter().map(|event| {
-            let key = self.committed.key(event.key()).name.as_ref().into();
-            match event {
-                Event::Wrote(..) => NamedEvent::Write(key, datum(event.value())),
-                Event::Own(..) | Event::Read { .. } => NamedEvent::Read(key, datum(event.value())),
-            }
-        });
-        let outcome = if done.committed { Outcome::Committed } else { Outcome::Aborted };
-        let times = Times { start: Some(done.start), finish: Some(done.finish), ..Times::default() };
-        Record { session: done.session.into(), outcome, times, events: events.collect() }
-    }
-
-    fn ended(&self, done: &Done) -> Ended {
-        let reads = done.events.iter().filter_map(|event| match *event {
-            Event::Read { key, version, allowed, stale } => Some(ReadChoice {
-                key: self.committed.key(key).name.to_string(),
-                value: version.and_then(|version| self.text(version.value)),
-                from: version.map(|version| self.source(version)),
-                allowed: u64::from(allowed),
-                stale,
-            }),
-            _ => None,
-        });
-        let (session, number, committed) = (done.session, done.number, done.committed);
-        Ended { session, number, level: done.level.name().into(), committed, reads: reads.collect() }
-    }
-
-    fn text(&self, value: ValueId) -> Option<String> {
-        self.values[value as usize].as_ref().map(ToString::to_string)
-    }
-}
-
-/// Whether a read may return a version: if so, it is noted.
-fn admit(weak: &mut Weak, id: KeyId, version: Option<Version>, past: &Past, committed: &mut Committed) -> bool {
-    let node = version.map(|version| version.node);
-    let demands = weak.demands(id, node, past, committed);
-    let Some(added) = demands.and_then(|edges| committed.order.add(&edges).ok()) else { return false };
-    if added.is_news() {
-        weak.find_limits(committed);
-    }
-    weak.read(id, node, committed);
-    true
-}
-
-fn cue(script: Option<&Script>, session: u32, number: u32, read: u32, key: &str) -> Option<Cue> {
-    script.map(|script| script.cue(session, number, read as usize, key))
-}
-
-/// What a read draws depends on who reads, not on who came before.
-fn rng_of(options: &Options, session: u32, number: u32, read: u32) -> Rng {
-    let place = (u64::from(session) << 48) ^ (u64::from(number) << 20) ^ u64::from(read);
-    Rng::stream(options.seed, place ^ (1 << 63))
 }

@@ -37,8 +37,9 @@ pub(crate) struct Stale;
 impl Strong {
     /// A snapshot that has at least what the session has seen.
     pub(crate) fn new(level: StoreLevel, seen: u32, order: &Order) -> Self {
-        let low = if level == StoreLevel::StrongSi { order.frozen() } else { seen };
-        Strong { level, low, high: UNFROZEN, reads: FxHashSet::default(), known: order.frozen() }
+        let now = order.frozen();
+        let (low, high) = if level == StoreLevel::StrongSi { (now, now) } else { (seen, UNFROZEN) };
+        Strong { level, low, high, reads: FxHashSet::default(), known: now }
     }
 
     /// The shortest prefix it can be.
