@@ -1,0 +1,113 @@
+//! Transactions: what stays and what goes.
+
+use isonomy_sql::{Dialect, Options, Status};
+
+use crate::support::{ask, check, engine, mysql, postgres, run};
+
+#[test]
+fn errors_fail_a_transaction_of_postgresql() {
+    let mut client = postgres();
+    run(&mut client, "CREATE TABLE t (k INT PRIMARY KEY)");
+    check(
+        &mut client,
+        &[
+            ("BEGIN", "BEGIN"),
+            ("INSERT INTO t VALUES (1)", "1"),
+            ("INSERT INTO t VALUES (2), (1)", "23505"),
+            ("SELECT 1", "25P02"),
+            ("COMMIT", "ROLLBACK"),
+            ("SELECT count(*) FROM t", "0"),
+            ("BEGIN; INSERT INTO t VALUES (1); SAVEPOINT s; INSERT INTO t VALUES (2)", "1"),
+            ("SELECT 1 / 0", "22012"),
+            ("ROLLBACK TO SAVEPOINT s", "ROLLBACK"),
+            ("INSERT INTO t VALUES (3)", "1"),
+            ("RELEASE SAVEPOINT s", "RELEASE"),
+            ("ROLLBACK TO s", "3B001"),
+            ("ROLLBACK", "ROLLBACK"),
+            ("BEGIN; INSERT INTO t VALUES (1); SAVEPOINT s; INSERT INTO t VALUES (2); ROLLBACK TO s; COMMIT", "COMMIT"),
+            ("SELECT * FROM t", "1"),
+            ("SAVEPOINT s", "25P01"),
+        ],
+    );
+    assert_eq!(client.status(), Status::Idle);
+    ask(&mut client, "BEGIN");
+    assert_eq!(client.status(), Status::Open);
+    ask(&mut client, "nonsense");
+    assert_eq!(client.status(), Status::Failed);
+}
+
+#[test]
+fn a_transaction_of_mysql_goes_on() {
+    let mut client = mysql();
+    run(&mut client, "CREATE TABLE t (k INT PRIMARY KEY)");
+    check(
+        &mut client,
+        &[
+            ("START TRANSACTION", "START TRANSACTION"),
+            ("INSERT INTO t VALUES (1)", "1"),
+            ("INSERT INTO t VALUES (2), (1)", "23505"),
+            ("SELECT k FROM t", "1"),
+            ("COMMIT", "COMMIT"),
+            ("SELECT k FROM t", "1"),
+            ("SET autocommit = 0", "SET"),
+            ("INSERT INTO t VALUES (5)", "1"),
+            ("ROLLBACK", "ROLLBACK"),
+            ("SELECT k FROM t", "1"),
+            ("SET autocommit = 1", "SET"),
+        ],
+    );
+}
+
+#[test]
+fn others_see_what_is_committed() {
+    let engine = engine(Options::default());
+    let (mut one, mut two) = (engine.connect(Dialect::PostgreSql), engine.connect(Dialect::PostgreSql));
+    run(&mut one, "CREATE TABLE t (k INT PRIMARY KEY, v INT); INSERT INTO t VALUES (1, 1)");
+    run(&mut one, "BEGIN; UPDATE t SET v = 2; ROLLBACK");
+    assert_eq!(ask(&mut two, "SELECT v FROM t"), "1");
+    run(&mut one, "BEGIN; UPDATE t SET v = 3; COMMIT");
+    assert_eq!(ask(&mut two, "SELECT v FROM t FOR UPDATE"), "3");
+}
+
+#[test]
+fn levels_have_many_names() {
+    let mut client = postgres();
+    check(
+        &mut client,
+        &[
+            ("SHOW transaction isolation level", "causal"),
+            ("BEGIN ISOLATION LEVEL SERIALIZABLE; SHOW transaction_isolation", "serializable"),
+            ("COMMIT; SHOW transaction_isolation", "causal"),
+            (
+                "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL repeatable read; SHOW isonomy.level",
+                "snapshot-isolation",
+            ),
+            ("SHOW TRANSACTION ISOLATION LEVEL", "repeatable read"),
+            ("SET default_transaction_isolation = 'read committed'; SHOW isonomy.level", "read-committed"),
+            ("SET isonomy.level = 'strict-serializable'; SHOW isonomy.level", "strict-serializable"),
+            ("SET isonomy.level = 'nonsense'", "22023"),
+            ("BEGIN; SET LOCAL isonomy.level = 'prefix'; SHOW isonomy.level", "prefix"),
+            ("ROLLBACK; SHOW isonomy.level", "strict-serializable"),
+            ("BEGIN; SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED; SHOW isonomy.level", "read-committed"),
+            ("ROLLBACK; SET isonomy.choice = 'weirdness:0.7'; SHOW isonomy.choice", "weirdness:0.7"),
+            ("SET isonomy.choice = 'weirdness:7'", "22023"),
+            ("SELECT isonomy_settle()", "settled"),
+        ],
+    );
+    let mut client = mysql();
+    check(
+        &mut client,
+        &[
+            ("SELECT @@transaction_isolation", "CAUSAL"),
+            (
+                "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED; SELECT @@session.transaction_isolation",
+                "READ-COMMITTED",
+            ),
+            ("SET TRANSACTION ISOLATION LEVEL SERIALIZABLE; SELECT @@tx_isolation", "SERIALIZABLE"),
+            (
+                "SET @@session.transaction_isolation = 'REPEATABLE-READ'; SELECT @@transaction_isolation",
+                "REPEATABLE-READ",
+            ),
+        ],
+    );
+}
