@@ -40,6 +40,26 @@ fn causal_consistency_breaks_all_assertions_on_keys_and_values() {
     }
 }
 
+#[test]
+fn read_committed_breaks_all_assertions() {
+    for application in all() {
+        let runs = if is_on_sql(*application) { 60 } else { 500 };
+        let broken = broken(*application, StoreLevel::ReadCommitted, 3, runs);
+        assert!(broken.iter().all(|(_, runs)| *runs > 0), "{application:?}: {broken:?}");
+    }
+}
+
+/// The thesis believes that A4 and A11 hold under causal consistency. They do not: see `docs/applications.md`.
+#[test]
+fn causal_consistency_breaks_assertions_on_sql() {
+    for application in all().iter().filter(|application| is_on_sql(**application)) {
+        let broken = broken(*application, StoreLevel::Causal, 3, 100);
+        // A gap in the new orders needs several deliveries to miss the same order: one in fifty runs.
+        let expected = broken.iter().filter(|(name, _)| *name != "A3");
+        assert!(expected.clone().all(|(_, runs)| *runs > 0), "{application:?}: {broken:?}");
+    }
+}
+
 /// Compare-and-set, and one key for a cart, are what the first committer protects; reading one thing and writing another is not.
 #[test]
 fn snapshot_isolation_breaks_some() {

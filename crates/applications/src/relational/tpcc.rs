@@ -43,7 +43,7 @@ impl Script for TpcC {
     const NAME: &'static str = "tpcc";
     const ABOUT: &'static str = "a wholesale supplier's orders, payments and deliveries";
     const ASSERTIONS: &'static [Assertion] = conditions::ASSERTIONS;
-    const OPERATIONS: usize = 10;
+    const OPERATIONS: usize = 20;
     const IS_SMALL: bool = false;
 
     type Place = Engine;
