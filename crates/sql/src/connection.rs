@@ -224,12 +224,21 @@ impl Connection {
     }
 }
 
+/// Who leaves gives up what was not committed, so that others need not wait for it.
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.session.rollback();
+    }
+}
+
 fn tag_of(plan: &Plan) -> Tag {
     match plan {
         Plan::Query(_) => "SELECT",
-        Plan::Change(Change::Insert(_)) => "INSERT",
-        Plan::Change(Change::Update(_)) => "UPDATE",
-        Plan::Change(Change::Delete(_)) => "DELETE",
+        Plan::Change(change) => match **change {
+            Change::Insert(_) => "INSERT",
+            Change::Update(_) => "UPDATE",
+            Change::Delete(_) => "DELETE",
+        },
     }
 }
 

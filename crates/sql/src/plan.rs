@@ -5,9 +5,11 @@
 
 mod access;
 mod aggregate;
+mod call;
 mod change;
 mod expression;
 mod from;
+mod operator;
 mod scope;
 mod select;
 mod subquery;
@@ -312,8 +314,8 @@ pub(crate) enum JoinKind {
 /// A statement that reads or writes rows.
 #[derive(Clone, Debug)]
 pub(crate) enum Plan {
-    Query(Query),
-    Change(Change),
+    Query(Box<Query>),
+    Change(Box<Change>),
 }
 
 impl Plan {

@@ -66,12 +66,9 @@ pub(crate) fn parse_interval(text: &str) -> Result<Span> {
     while let Some(word) = words.next() {
         if word.contains(':') {
             let time = parse_time(word).map_err(|_| bad())?;
-            let nanoseconds = time.duration_since(Time::midnight()).as_nanos();
-            span = span
-                .checked_add(
-                    Span::new().try_nanoseconds(i64::try_from(nanoseconds).map_err(|_| bad())?).map_err(|_| bad())?,
-                )
-                .map_err(|_| bad())?;
+            let nanoseconds = i64::try_from(time.duration_since(Time::midnight()).as_nanos()).map_err(|_| bad())?;
+            let one = Span::new().try_nanoseconds(nanoseconds).map_err(|_| bad())?;
+            span = join(span, one).ok_or_else(bad)?;
             continue;
         }
         let digits = word.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
@@ -116,7 +113,7 @@ pub(crate) fn interval_unit(number: f64, unit: &str) -> Option<Span> {
             .ok()?
             .try_nanoseconds(((number - number.trunc()) * 1e9).round() as i64)
             .ok()?,
-        "millisecond" | "m_" => Span::new().try_nanoseconds((number * 1e6) as i64).ok()?,
+        "millisecond" => Span::new().try_nanoseconds((number * 1e6) as i64).ok()?,
         "microsecond" => Span::new().try_nanoseconds((number * 1e3) as i64).ok()?,
         _ => return None,
     })
@@ -168,6 +165,7 @@ mod tests {
             ("1 day 2 hours", "2024-02-01T02:00:00"),
             ("-1 day", "2024-01-30T00:00:00"),
             ("01:30:00", "2024-01-31T01:30:00"),
+            ("1 month 1 day 01:30:00", "2024-03-01T01:30:00"),
             ("90 minutes", "2024-01-31T01:30:00"),
             ("2 weeks", "2024-02-14T00:00:00"),
         ] {

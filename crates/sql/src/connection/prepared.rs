@@ -106,10 +106,10 @@ impl Connection {
         let catalog = self.engine.catalog();
         let mut binder = Binder::new(&catalog, self.dialect, types.to_vec());
         let plan = match statement {
-            Statement::Query(query) => Some(Plan::Query(binder.query(query)?)),
-            Statement::Insert(insert) => Some(Plan::Change(Change::Insert(binder.insert(insert)?))),
-            Statement::Update(update) => Some(Plan::Change(Change::Update(binder.update(update)?))),
-            Statement::Delete(delete) => Some(Plan::Change(Change::Delete(binder.delete(delete)?))),
+            Statement::Query(query) => Some(Plan::Query(Box::new(binder.query(query)?))),
+            Statement::Insert(insert) => Some(Plan::Change(Box::new(Change::Insert(binder.insert(insert)?)))),
+            Statement::Update(update) => Some(Plan::Change(Box::new(Change::Update(binder.update(update)?)))),
+            Statement::Delete(delete) => Some(Plan::Change(Box::new(Change::Delete(binder.delete(delete)?)))),
             _ => None,
         };
         Ok((plan, binder.parameters, catalog.version))

@@ -1,14 +1,14 @@
 //! Expressions: from syntax to places and types.
 
-use sqlparser::ast::{self, BinaryOperator as B, Expr as E, UnaryOperator as U, Value};
+use sqlparser::ast::{self, Expr as E, Value};
 
+use super::operator::{tuple, wider};
 use super::scope::{Typed, fold};
-use super::{Binder, Comparison, Expr, Operator, SpanOf, parts};
+use super::{Binder, Comparison, Expr};
 use crate::datum::{Datum, Type};
 use crate::engine::Dialect;
 use crate::error::{Error, Kind, Result};
-use crate::function;
-use crate::types::{ColumnType, column_type};
+use crate::types::column_type;
 
 /// How deep expressions may nest, after chains of `AND` and `OR` were made lists.
 const DEEPEST: usize = 300;
@@ -27,13 +27,13 @@ impl Binder<'_> {
         Ok(self.group_key(&bound.0, loose).unwrap_or(bound))
     }
 
-    fn loose_columns(&self) -> usize {
+    pub(super) fn loose_columns(&self) -> usize {
         let grouping = self.scopes.last().and_then(|scope| scope.grouping.as_ref());
         grouping.map_or(0, |grouping| grouping.loose.len())
     }
 
     /// If an expression is one that rows are grouped by, its place in the group.
-    fn group_key(&mut self, expr: &Expr, loose: usize) -> Option<Typed> {
+    pub(super) fn group_key(&mut self, expr: &Expr, loose: usize) -> Option<Typed> {
         let scope = self.scopes.last_mut()?;
         let source = scope.sources.len();
         let grouping = scope.grouping.as_mut().filter(|grouping| !grouping.inside)?;
@@ -53,7 +53,7 @@ impl Binder<'_> {
         Ok(typed.0)
     }
 
-    fn must_be_truth(&self, typed: &Typed) -> Result<()> {
+    pub(super) fn must_be_truth(&self, typed: &Typed) -> Result<()> {
         match typed.1 {
             Some(ty) if ty != Type::Boolean && self.dialect == Dialect::PostgreSql => {
                 Err(Kind::Datatype
@@ -84,7 +84,7 @@ impl Binder<'_> {
         Ok(common)
     }
 
-    fn bind_inner(&mut self, syntax: &E) -> Result<Typed> {
+    pub(super) fn bind_inner(&mut self, syntax: &E) -> Result<Typed> {
         let boolean = |expr| Ok((expr, Some(Type::Boolean)));
         match syntax {
             E::Identifier(ident) => self.bind_name(ident),
@@ -178,7 +178,7 @@ impl Binder<'_> {
         Ok(Box::new(self.bind(syntax)?.0))
     }
 
-    fn bind_name(&mut self, ident: &ast::Ident) -> Result<Typed> {
+    pub(super) fn bind_name(&mut self, ident: &ast::Ident) -> Result<Typed> {
         let name = fold(ident);
         if let Some(variable) = name.strip_prefix("@@") {
             return self.variable(variable);
@@ -198,7 +198,7 @@ impl Binder<'_> {
         }
     }
 
-    fn bind_path(&mut self, idents: &[ast::Ident]) -> Result<Typed> {
+    pub(super) fn bind_path(&mut self, idents: &[ast::Ident]) -> Result<Typed> {
         let names: Vec<String> = idents.iter().map(fold).collect();
         match names.as_slice() {
             [scope, name] if scope.starts_with("@@") => self.variable(name),
@@ -209,12 +209,12 @@ impl Binder<'_> {
     }
 
     /// MySQL's `@@name`.
-    fn variable(&mut self, name: &str) -> Result<Typed> {
+    pub(super) fn variable(&mut self, name: &str) -> Result<Typed> {
         let name = (Expr::Constant(Datum::from_text(name)), Some(Type::Text));
         self.call_bound("mysql_variable", vec![name])
     }
 
-    fn literal(&mut self, value: &Value) -> Result<Typed> {
+    pub(super) fn literal(&mut self, value: &Value) -> Result<Typed> {
         let text = |text: &str| Ok((Expr::Constant(Datum::from_text(text)), None));
         match value {
             Value::Number(digits, _) => number(digits),
@@ -235,7 +235,7 @@ impl Binder<'_> {
         }
     }
 
-    fn placeholder(&mut self, name: &str) -> Result<Typed> {
+    pub(super) fn placeholder(&mut self, name: &str) -> Result<Typed> {
         const MOST: usize = 65_535;
         let index = match name.strip_prefix('$') {
             Some(digits) => digits.parse::<usize>().ok().filter(|&number| number > 0).map(|number| number - 1),
@@ -253,280 +253,12 @@ impl Binder<'_> {
         Ok((Expr::Parameter(index), self.parameters[index]))
     }
 
-    fn unary(&mut self, op: U, syntax: &E) -> Result<Typed> {
-        let mut typed = self.bind(syntax)?;
-        match op {
-            U::Not | U::BangNot => {
-                self.settle(&mut typed, Some(Type::Boolean))?;
-                self.must_be_truth(&typed)?;
-                Ok((Expr::Not(Box::new(typed.0)), Some(Type::Boolean)))
-            }
-            U::Plus => Ok(typed),
-            U::Minus => match typed {
-                (Expr::Constant(Datum::Numeric(value)), _)
-                    if value == rust_decimal::Decimal::from(i64::MAX) + rust_decimal::Decimal::ONE =>
-                {
-                    Ok((Expr::Constant(Datum::Integer(i64::MIN)), Some(Type::BigInt)))
-                }
-                (Expr::Constant(Datum::Integer(value)), ty) => Ok((
-                    Expr::Constant(Datum::Integer(
-                        value.checked_neg().ok_or_else(|| crate::cast::out_of_range(Type::BigInt))?,
-                    )),
-                    ty,
-                )),
-                (expr, ty) => Ok((Expr::Negate(Box::new(expr)), ty.or(Some(Type::Double)))),
-            },
-            U::BitwiseNot => {
-                let minus_one = Expr::Constant(Datum::Integer(-1));
-                let ty = typed.1.unwrap_or(Type::BigInt);
-                let (left, right) = (Box::new(typed.0), Box::new(minus_one));
-                Ok((Expr::Arithmetic { op: Operator::BitXor, left, right, ty }, Some(ty)))
-            }
-            other => Err(Error::unsupported(format!("the operator {other}"))),
-        }
-    }
-
-    fn binary(&mut self, left: &E, op: &B, right: &E, whole: &E) -> Result<Typed> {
-        if let Some(comparison) = comparison(op) {
-            return self.compare(left, comparison, right);
-        }
-        let operator = match op {
-            B::And | B::Or => return self.chain(whole, op),
-            B::Plus => Operator::Add,
-            B::Minus => Operator::Subtract,
-            B::Multiply => Operator::Multiply,
-            B::Divide => Operator::Divide,
-            B::MyIntegerDivide => Operator::DivideWhole,
-            B::Modulo => Operator::Modulo,
-            B::BitwiseAnd => Operator::BitAnd,
-            B::BitwiseOr => Operator::BitOr,
-            B::PGBitwiseXor => Operator::BitXor,
-            B::BitwiseXor if self.dialect == Dialect::MySql => Operator::BitXor,
-            B::PGBitwiseShiftLeft => Operator::ShiftLeft,
-            B::PGBitwiseShiftRight => Operator::ShiftRight,
-            B::PGExp | B::BitwiseXor => Operator::Power,
-            B::StringConcat if self.dialect == Dialect::MySql => return self.chain(whole, &B::Or),
-            B::StringConcat => return self.call("textcat", vec![left, right]),
-            B::Spaceship => return self.distinct(left, right, true),
-            B::Xor => {
-                let mut both = [self.bind(left)?, self.bind(right)?];
-                self.unify(&mut both)?;
-                let [left, right] = both.map(|(expr, _)| {
-                    Box::new(Expr::IsTruth { expr: Box::new(expr), truth: Some(true), negated: false })
-                });
-                return Ok((Expr::Distinct { left, right, negated: false }, Some(Type::Boolean)));
-            }
-            B::PGLikeMatch => return self.like(left, right, None, false, false),
-            B::PGNotLikeMatch => return self.like(left, right, None, false, true),
-            B::PGILikeMatch => return self.like(left, right, None, true, false),
-            B::PGNotILikeMatch => return self.like(left, right, None, true, true),
-            B::PGCustomBinaryOperator(path) => {
-                return match path.last().map(String::as_str) {
-                    Some("=") => self.compare(left, Comparison::Equal, right),
-                    Some("~") => Err(Error::unsupported("regular expressions")),
-                    _ => Err(Error::unsupported(format!("the operator {op}"))),
-                };
-            }
-            B::PGRegexMatch | B::PGRegexIMatch | B::PGRegexNotMatch | B::PGRegexNotIMatch | B::Regexp => {
-                return Err(Error::unsupported("regular expressions"));
-            }
-            other => return Err(Error::unsupported(format!("the operator {other}"))),
-        };
-        self.arithmetic(left, operator, right)
-    }
-
-    /// `a AND b AND c` is one list; the tree that the parser made of it may be deep.
-    fn chain(&mut self, whole: &E, op: &B) -> Result<Typed> {
-        let mut operands = Vec::new();
-        let mut current = whole;
-        let same =
-            |found: &B| found == op || (*op == B::Or && self.dialect == Dialect::MySql && *found == B::StringConcat);
-        while let E::BinaryOp { left, op: found, right } = current
-            && same(found)
-        {
-            operands.push(&**right);
-            current = left;
-        }
-        operands.push(current);
-        let all: Vec<Expr> =
-            operands.into_iter().rev().map(|operand| self.bind_condition(operand)).collect::<Result<_>>()?;
-        let expr = if *op == B::And { Expr::And(all) } else { Expr::Or(all) };
-        Ok((expr, Some(Type::Boolean)))
-    }
-
-    fn compare(&mut self, left: &E, op: Comparison, right: &E) -> Result<Typed> {
-        if let (Some(left), Some(right)) = (tuple(left), tuple(right)) {
-            return self.compare_rows(left, op, right);
-        }
-        let mut both = [self.bind(left)?, self.bind(right)?];
-        self.unify(&mut both)?;
-        self.comparable(&both[0], &both[1])?;
-        let [left, right] = both.map(|(expr, _)| Box::new(expr));
-        Ok((Expr::Compare { op, left, right }, Some(Type::Boolean)))
-    }
-
-    /// `(a, b) = (c, d)`; for the other comparisons, what they mean in terms of columns.
-    fn compare_rows(&mut self, left: &[E], op: Comparison, right: &[E]) -> Result<Typed> {
-        if left.len() != right.len() || left.is_empty() {
-            return Err(Kind::Syntax.error("unequal number of entries in row expressions"));
-        }
-        let mut equal = Vec::new();
-        let mut alternatives = Vec::new();
-        for (left, right) in left.iter().zip(right) {
-            if !matches!(op, Comparison::Equal | Comparison::NotEqual) {
-                let strict = match op {
-                    Comparison::LessOrEqual => Comparison::Less,
-                    Comparison::GreaterOrEqual => Comparison::Greater,
-                    other => other,
-                };
-                let mut step: Vec<Expr> = equal.clone();
-                step.push(self.compare(left, strict, right)?.0);
-                alternatives.push(Expr::And(step));
-            }
-            equal.push(self.compare(left, Comparison::Equal, right)?.0);
-        }
-        let expr = match op {
-            Comparison::Equal => Expr::And(equal),
-            Comparison::NotEqual => Expr::Not(Box::new(Expr::And(equal))),
-            Comparison::Less | Comparison::Greater => Expr::Or(alternatives),
-            Comparison::LessOrEqual | Comparison::GreaterOrEqual => {
-                alternatives.push(Expr::And(equal));
-                Expr::Or(alternatives)
-            }
-        };
-        Ok((expr, Some(Type::Boolean)))
-    }
-
-    /// PostgreSQL has no order between texts and numbers; MySQL makes numbers of texts.
-    pub(super) fn comparable(&self, left: &Typed, right: &Typed) -> Result<()> {
-        let (Some(a), Some(b)) = (left.1, right.1) else { return Ok(()) };
-        let kind = |ty: Type| match ty {
-            _ if ty.is_number() => 0,
-            _ if ty.is_calendar() => 1,
-            Type::Boolean => 2,
-            Type::Text => 3,
-            Type::Bytes => 4,
-            _ => 5,
-        };
-        if self.dialect == Dialect::MySql || kind(a) == kind(b) {
-            return Ok(());
-        }
-        let message = format!("operator does not exist: {} = {}", a.name(), b.name());
-        Err(Kind::UndefinedFunction.error(message).hint("You might need to add explicit type casts."))
-    }
-
-    fn arithmetic(&mut self, left: &E, op: Operator, right: &E) -> Result<Typed> {
-        if let Some(found) = self.shifted_time(left, op, right)? {
-            return Ok(found);
-        }
-        let mut both = [self.bind(left)?, self.bind(right)?];
-        if let [(_, Some(a)), (_, b)] = &both
-            && a.is_calendar()
-            && b.is_none_or(|b| b.is_calendar() || b.is_integer())
-        {
-            return self.calendar(both, op);
-        }
-        if let [(_, a), (_, Some(b))] = &both
-            && op == Operator::Add
-            && b.is_calendar()
-            && a.is_none_or(Type::is_integer)
-        {
-            both.swap(0, 1);
-            return self.calendar(both, op);
-        }
-        self.unify(&mut both)?;
-        let ty = self.result_type(both[0].1, both[1].1, op)?;
-        let [left, right] = both.map(|(expr, _)| Box::new(expr));
-        Ok((Expr::Arithmetic { op, left, right, ty }, Some(ty)))
-    }
-
-    fn result_type(&self, a: Option<Type>, b: Option<Type>, op: Operator) -> Result<Type> {
-        let number = |ty: Option<Type>| match ty {
-            Some(Type::Text | Type::Boolean) if self.dialect == Dialect::MySql => Some(Type::Double),
-            other => other,
-        };
-        let common = match (number(a), number(b)) {
-            (None, None) => Type::Integer,
-            (a, b) => match wider(a, b) {
-                Some(ty) if ty.is_number() => ty,
-                _ => {
-                    let name = |ty: Option<Type>| ty.map_or("unknown", Type::name);
-                    let message = format!("operator does not exist: {} and {}", name(a), name(b));
-                    return Err(Kind::UndefinedFunction.error(message));
-                }
-            },
-        };
-        Ok(match op {
-            Operator::Power => Type::Double,
-            Operator::Divide if self.dialect == Dialect::MySql && common != Type::Double => Type::Numeric,
-            Operator::DivideWhole => Type::BigInt,
-            _ if self.dialect == Dialect::MySql && common.is_integer() => Type::BigInt,
-            _ => common,
-        })
-    }
-
-    /// A date and a number of days, or two dates.
-    fn calendar(&mut self, both: [Typed; 2], op: Operator) -> Result<Typed> {
-        let name = match (op, both[1].1) {
-            (Operator::Add, _) => "date_add_days",
-            (Operator::Subtract, Some(ty)) if ty.is_calendar() => "date_difference",
-            (Operator::Subtract, _) => "date_subtract_days",
-            _ => return Err(Error::unsupported("this operator on dates")),
-        };
-        self.call_bound(name, both.into())
-    }
-
-    /// `time + INTERVAL '1 day'`.
-    fn shifted_time(&mut self, left: &E, op: Operator, right: &E) -> Result<Option<Typed>> {
-        let (time, interval, negated) = match (left, op, right) {
-            (time, Operator::Add, E::Interval(interval)) | (E::Interval(interval), Operator::Add, time) => {
-                (time, interval, false)
-            }
-            (time, Operator::Subtract, E::Interval(interval)) => (time, interval, true),
-            _ => return Ok(None),
-        };
-        let span = self.span(interval)?;
-        let (time, ty) = self.bind(time)?;
-        let ty = match ty {
-            Some(Type::TimestampTz) => Type::TimestampTz,
-            Some(Type::Date) if self.dialect == Dialect::MySql => Type::Date,
-            _ => Type::Timestamp,
-        };
-        let shifted = Expr::AddSpan { time: Box::new(time), span, negated };
-        Ok(Some((Expr::Cast(Box::new(shifted), ColumnType::plain(ty)), Some(ty))))
-    }
-
-    pub(super) fn span(&mut self, interval: &ast::Interval) -> Result<SpanOf> {
-        let text = match &*interval.value {
-            E::Value(value) => match &value.value {
-                Value::Number(digits, _) => digits.clone(),
-                Value::SingleQuotedString(text) => text.clone(),
-                other => return Err(Error::unsupported(format!("an interval of {other}"))),
-            },
-            E::UnaryOp { op: U::Minus, expr } => format!("-{expr}"),
-            _ => return Err(Error::unsupported("an interval that is not a constant")),
-        };
-        let span = match &interval.leading_field {
-            Some(field) => crate::time::parse_interval(&format!("{} {field}", text.trim()))?,
-            None => crate::time::parse_interval(&text)?,
-        };
-        Ok(SpanOf(span))
-    }
-
-    fn is_truth(&mut self, inner: &E, truth: Option<bool>, negated: bool) -> Result<Typed> {
+    pub(super) fn is_truth(&mut self, inner: &E, truth: Option<bool>, negated: bool) -> Result<Typed> {
         let expr = Box::new(self.bind_condition(inner)?);
         Ok((Expr::IsTruth { expr, truth, negated }, Some(Type::Boolean)))
     }
 
-    fn distinct(&mut self, left: &E, right: &E, negated: bool) -> Result<Typed> {
-        let mut both = [self.bind(left)?, self.bind(right)?];
-        self.unify(&mut both)?;
-        self.comparable(&both[0], &both[1])?;
-        let [left, right] = both.map(|(expr, _)| Box::new(expr));
-        Ok((Expr::Distinct { left, right, negated }, Some(Type::Boolean)))
-    }
-
-    fn in_list(&mut self, expr: &E, list: &[E], negated: bool) -> Result<Typed> {
+    pub(super) fn in_list(&mut self, expr: &E, list: &[E], negated: bool) -> Result<Typed> {
         if let Some(left) = tuple(expr) {
             let mut alternatives = Vec::new();
             for entry in list {
@@ -550,7 +282,14 @@ impl Binder<'_> {
         Ok((Expr::InList { expr, list: all.collect(), negated }, Some(Type::Boolean)))
     }
 
-    fn like(&mut self, expr: &E, pattern: &E, escape: Option<&E>, insensitive: bool, negated: bool) -> Result<Typed> {
+    pub(super) fn like(
+        &mut self,
+        expr: &E,
+        pattern: &E,
+        escape: Option<&E>,
+        insensitive: bool,
+        negated: bool,
+    ) -> Result<Typed> {
         let escape = match escape {
             None => Some('\\'),
             Some(E::Value(value)) => match &value.value {
@@ -602,7 +341,7 @@ impl Binder<'_> {
         Ok((Expr::Case { operand, branches, otherwise }, ty))
     }
 
-    fn cast(&mut self, expr: &E, data_type: &ast::DataType) -> Result<Typed> {
+    pub(super) fn cast(&mut self, expr: &E, data_type: &ast::DataType) -> Result<Typed> {
         let (spec, _) = column_type(data_type, self.dialect)?;
         let mut typed = self.bind(expr)?;
         // A parameter that is cast has the type of the cast.
@@ -611,100 +350,6 @@ impl Binder<'_> {
         }
         Ok((Expr::Cast(Box::new(typed.0), spec), Some(spec.ty)))
     }
-
-    /// Calls a function of our own by its name.
-    pub(super) fn call(&mut self, name: &str, arguments: Vec<&E>) -> Result<Typed> {
-        let bound = arguments.into_iter().map(|argument| self.bind(argument)).collect::<Result<_>>()?;
-        self.call_bound(name, bound)
-    }
-
-    pub(super) fn call_bound(&mut self, name: &str, mut arguments: Vec<Typed>) -> Result<Typed> {
-        let types: Vec<Option<Type>> = arguments.iter().map(|(_, ty)| *ty).collect();
-        let function = function::find(name, arguments.len()).ok_or_else(|| {
-            let types: Vec<&str> = types.iter().map(|ty| ty.map_or("unknown", Type::name)).collect();
-            Kind::UndefinedFunction.error(format!("function {name}({}) does not exist", types.join(", ")))
-        })?;
-        if function.unifies() {
-            self.unify(&mut arguments)?;
-        }
-        for (index, typed) in arguments.iter_mut().enumerate() {
-            self.settle(typed, function.argument(index))?;
-        }
-        let types: Vec<Option<Type>> = arguments.iter().map(|(_, ty)| *ty).collect();
-        let ty = function.result(&types);
-        Ok((Expr::Call(function, arguments.into_iter().map(|(expr, _)| expr).collect()), ty))
-    }
-
-    fn function(&mut self, call: &ast::Function) -> Result<Typed> {
-        let name = parts(&call.name)?.pop().unwrap_or_default();
-        if call.over.is_some() {
-            return Err(Error::unsupported(format!("the window function {name}")));
-        }
-        if let Some(kind) = super::AggregateKind::of(&name) {
-            return self.aggregate(kind, call);
-        }
-        let mut arguments = Vec::new();
-        if let ast::FunctionArguments::List(list) = &call.args {
-            for argument in &list.args {
-                match argument {
-                    ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(argument)) => arguments.push(argument),
-                    other => return Err(Error::unsupported(format!("the argument {other} of {name}"))),
-                }
-            }
-        } else if let ast::FunctionArguments::Subquery(query) = &call.args {
-            return Err(Error::unsupported(format!("{name}({query})")));
-        }
-        match (name.as_str(), arguments.as_slice()) {
-            ("values", [E::Identifier(column)]) if self.proposed.is_some() => {
-                let source = self.proposed.unwrap_or_default();
-                self.proposed_column(source, &fold(column))
-            }
-            ("if", [condition, then, otherwise]) => {
-                let branch = ast::CaseWhen { condition: (*condition).clone(), result: (*then).clone() };
-                self.case_when(None, &[branch], Some(otherwise))
-            }
-            ("date_add" | "adddate", [time, E::Interval(interval)]) => self.time_plus(time, interval, Operator::Add),
-            ("date_sub" | "subdate", [time, E::Interval(interval)]) => {
-                self.time_plus(time, interval, Operator::Subtract)
-            }
-            _ => self.call(&name, arguments),
-        }
-    }
-
-    fn time_plus(&mut self, time: &E, interval: &ast::Interval, op: Operator) -> Result<Typed> {
-        let interval = E::Interval(interval.clone());
-        self.shifted_time(time, op, &interval)?.ok_or_else(|| Error::unsupported("this interval"))
-    }
-
-    fn proposed_column(&mut self, source: usize, name: &str) -> Result<Typed> {
-        let columns = self.scopes.last().and_then(|scope| scope.sources.get(source)).map(|named| &named.columns);
-        let found = columns
-            .and_then(|columns| columns.iter().position(|(known, _)| known == name).map(|at| (at, columns[at].1)));
-        let (column, ty) =
-            found.ok_or_else(|| Kind::UndefinedColumn.error(format!("column \"{name}\" does not exist")))?;
-        Ok((Expr::Column { depth: 0, source, column }, Some(ty)))
-    }
-}
-
-/// The values of `(a, b)`.
-pub(super) fn tuple(syntax: &E) -> Option<&[E]> {
-    match syntax {
-        E::Tuple(values) => Some(values),
-        _ => None,
-    }
-}
-
-/// The comparison that an operator is.
-pub(super) fn comparison(op: &B) -> Option<Comparison> {
-    Some(match op {
-        B::Eq => Comparison::Equal,
-        B::NotEq => Comparison::NotEqual,
-        B::Lt => Comparison::Less,
-        B::LtEq => Comparison::LessOrEqual,
-        B::Gt => Comparison::Greater,
-        B::GtEq => Comparison::GreaterOrEqual,
-        _ => return None,
-    })
 }
 
 /// A number is an integer if it looks like one and fits, a decimal fraction otherwise, and floating point if it has an exponent that
@@ -722,25 +367,4 @@ fn number(digits: &str) -> Result<Typed> {
     let value = value
         .ok_or_else(|| Kind::OutOfRange.error(format!("\"{}\" is out of range", crate::parse::shorten(digits))))?;
     Ok((Expr::Constant(Datum::Double(value)), Some(Type::Double)))
-}
-
-/// The type that both become: the wider of two numbers, a timestamp rather than a date. Otherwise the first.
-pub(super) fn wider(a: Option<Type>, b: Option<Type>) -> Option<Type> {
-    let (Some(x), Some(y)) = (a, b) else { return a.or(b) };
-    let rank = |ty: Type| match ty {
-        Type::SmallInt => 1,
-        Type::Integer => 2,
-        Type::BigInt => 3,
-        Type::Numeric => 4,
-        Type::Double => 5,
-        Type::Date => 11,
-        Type::Timestamp => 12,
-        Type::TimestampTz => 13,
-        _ => 0,
-    };
-    let family = |ty: Type| rank(ty) / 10;
-    if rank(x) == 0 || rank(y) == 0 || family(x) != family(y) {
-        return Some(x);
-    }
-    Some(if rank(x) >= rank(y) { x } else { y })
 }

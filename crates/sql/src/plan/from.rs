@@ -96,7 +96,7 @@ impl Binder<'_> {
         for name in names {
             let left = self.find_between(&name, start, middle)?;
             let right = self.find_between(&name, middle, usize::MAX)?;
-            let ty = super::expression::wider(left.1, right.1);
+            let ty = super::operator::wider(left.1, right.1);
             on.push(Expr::Compare {
                 op: Comparison::Equal,
                 left: Box::new(left.0.clone()),

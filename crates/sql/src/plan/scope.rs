@@ -6,7 +6,7 @@ use sqlparser::ast::{Ident, ObjectName};
 
 use super::{Aggregate, Expr, Query};
 use crate::catalog::Catalog;
-use crate::datum::Type;
+use crate::datum::{Datum, Type};
 use crate::engine::Dialect;
 use crate::error::{Error, Kind, Result};
 
@@ -153,6 +153,13 @@ impl<'a> Binder<'a> {
             Expr::Constant(datum) if self.dialect == Dialect::PostgreSql || ty.is_calendar() => {
                 *datum = crate::cast::cast(datum.clone(), ty, self.dialect)?;
                 typed.1 = Some(ty);
+            }
+            // In MySQL too, where the text is a number and nothing else; a key can be found by it then.
+            Expr::Constant(Datum::Text(text)) if ty.is_number() => {
+                if let Ok(number) = text.parse() {
+                    typed.0 = Expr::Constant(Datum::Integer(number));
+                    typed.1 = Some(ty);
+                }
             }
             _ => {}
         }

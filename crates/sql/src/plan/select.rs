@@ -165,7 +165,7 @@ impl Binder<'_> {
                 return Err(Kind::Syntax.error("each query of a set operation must have the same number of columns"));
             }
             for (column, other) in columns.iter_mut().zip(&operand.columns) {
-                column.ty = super::expression::wider(Some(column.ty), Some(other.ty)).unwrap_or(column.ty);
+                column.ty = super::operator::wider(Some(column.ty), Some(other.ty)).unwrap_or(column.ty);
             }
         }
         let order = self.order_by_output(order, &columns)?;
@@ -309,10 +309,7 @@ impl Binder<'_> {
         }
         let mut keys = Vec::new();
         for expression in expressions {
-            let item = match ordinal(expression, syntax.projection.len())? {
-                Some(at) => Some(&syntax.projection[at]),
-                None => None,
-            };
+            let item = ordinal(expression, syntax.projection.len())?.map(|at| &syntax.projection[at]);
             let bound = match item {
                 Some(SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. }) => self.bind(expr)?,
                 Some(_) => return Err(Error::unsupported("GROUP BY a position of *")),

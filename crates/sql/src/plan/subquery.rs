@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use sqlparser::ast::{self, Expr as E};
 
-use super::expression::{comparison, tuple};
+use super::operator::{comparison, tuple};
 use super::scope::Typed;
-use super::{Binder, Expr, Query, Subquery, SubqueryKind};
+use super::{Binder, Comparison, Expr, Query, Subquery, SubqueryKind};
 use crate::datum::Type;
 use crate::error::{Error, Kind, Result};
 
@@ -59,11 +59,24 @@ impl Binder<'_> {
         while let E::Nested(nested) = inner {
             inner = nested;
         }
+        if let E::Array(array) = inner {
+            return self.quantified_array(left, op, &array.elem, all);
+        }
         let E::Subquery(syntax) = inner else {
             return Err(Error::unsupported("ANY or ALL of something other than a query"));
         };
         let query = self.query(syntax)?;
         let left = self.left_side(left, &query)?;
         Ok((self.subquery(SubqueryKind::Quantified { op, all }, query, left), Some(Type::Boolean)))
+    }
+
+    /// `left = ANY (ARRAY[1, 2])`: the same as a comparison with each.
+    fn quantified_array(&mut self, left: &E, op: Comparison, elements: &[E], all: bool) -> Result<Typed> {
+        let mut comparisons = Vec::new();
+        for element in elements {
+            comparisons.push(self.compare(left, op, element)?.0);
+        }
+        let expr = if all { Expr::And(comparisons) } else { Expr::Or(comparisons) };
+        Ok((expr, Some(Type::Boolean)))
     }
 }

@@ -26,6 +26,9 @@ pub(crate) struct Changed {
     pub(crate) returned: Vec<Vec<Datum>>,
 }
 
+/// Columns and their new values.
+type Assigned = Vec<(usize, Datum)>;
+
 /// A row that is in the way of another one.
 struct Duplicate {
     constraint: String,
@@ -317,7 +320,7 @@ impl Run<'_> {
     }
 
     /// Gives rows new values. What they leave is left before anything is taken, so that values may be swapped.
-    fn rewrite(&mut self, changes: Vec<(Rc<StoredRow>, Vec<(usize, Datum)>)>) -> Result<Vec<Rc<StoredRow>>> {
+    fn rewrite(&mut self, changes: Vec<(Rc<StoredRow>, Assigned)>) -> Result<Vec<Rc<StoredRow>>> {
         let mut moved = Vec::new();
         for (row, values) in &changes {
             let table = &row.table;
@@ -374,7 +377,7 @@ impl Run<'_> {
         Ok(rows)
     }
 
-    fn overwrite(&mut self, row: &Rc<StoredRow>, values: Vec<(usize, Datum)>) -> Result<()> {
+    fn overwrite(&mut self, row: &Rc<StoredRow>, values: Assigned) -> Result<()> {
         let table = Arc::clone(&row.table);
         let assigned: Vec<usize> = values.iter().map(|(column, _)| *column).collect();
         for (column, value) in values {

@@ -153,7 +153,7 @@ fn tables_change() {
             ("CREATE UNIQUE INDEX n_v ON n (v)", "23505"),
             ("DELETE FROM n WHERE v = 2", "1"),
             ("CREATE INDEX ON n (v)", "CREATE INDEX"),
-            ("CREATE SEQUENCE q START 5 INCREMENT BY 2", "CREATE SEQUENCE"),
+            ("CREATE SEQUENCE q INCREMENT BY 2 START 5", "CREATE SEQUENCE"),
             ("SELECT nextval('q'), nextval('q'), currval('q')", "5 7 7"),
             ("CREATE TABLE c AS SELECT v, v * 2 AS w FROM n", "2"),
             ("SELECT * FROM c", "1 2 / 1 2"),
