@@ -214,8 +214,7 @@ mod tests {
                     let sizes = if harness == 0 { (3, 2) } else { (2, 3) };
                     let setup =
                         Setup { level, harness, sessions: sizes.0, operations: sizes.1, ..Setup::of(*application) };
-                    let [quick, slow] =
-                        [true, false].map(|early| search(*application, &setup, 300_000, early).unwrap());
+                    let [quick, slow] = [true, false].map(|early| search(*application, &setup, 60_000, early).unwrap());
                     assert!(quick.complete && quick.runs <= slow.runs);
                     assert!(!slow.complete || quick.states == slow.states, "{application:?} at {level}");
                     assert!(slow.states.is_subset(&quick.states), "{application:?} at {level}");

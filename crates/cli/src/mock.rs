@@ -1,6 +1,7 @@
 //! `isonomy mock`: a database for programs under test, which gives its isolation level and rarely more.
 
 mod bench;
+mod exec;
 mod record;
 mod serve;
 mod store;
@@ -9,6 +10,8 @@ use clap::{Args, Subcommand};
 
 use crate::exit::{Exit, Failure};
 use crate::output::Terminal;
+use bench::BenchArgs;
+use exec::ExecArgs;
 use serve::ServeArgs;
 use store::StoreArgs;
 
@@ -37,7 +40,7 @@ Exit codes: 0 done; 2 could not run.";
 #[command(after_help = AFTER_HELP, args_conflicts_with_subcommands = true)]
 pub(crate) struct MockArgs {
     #[command(subcommand)]
-    command: Option<MockCommand>,
+    command: Option<Command>,
     #[command(flatten)]
     serve: ServeArgs,
     #[command(flatten)]
@@ -45,14 +48,18 @@ pub(crate) struct MockArgs {
 }
 
 #[derive(Debug, Subcommand)]
-enum MockCommand {
+enum Command {
+    /// Run a command again and again, each time on a fresh store, and find the reads that break it
+    #[command(after_help = exec::AFTER_HELP)]
+    Exec(ExecArgs),
     /// Run applications on the store, and count how soon what they assert is broken
-    Bench(bench::BenchArgs),
+    Bench(BenchArgs),
 }
 
 pub(crate) fn run(args: &MockArgs, terminal: Terminal) -> Result<Exit, Failure> {
     match &args.command {
-        Some(MockCommand::Bench(args)) => bench::run(args, terminal),
+        Some(Command::Exec(args)) => exec::run(args, terminal),
+        Some(Command::Bench(args)) => bench::run(args, terminal),
         None => serve::run(&args.serve, &args.store, terminal),
     }
 }

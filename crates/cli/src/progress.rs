@@ -46,16 +46,15 @@ impl Progress {
         Progress::new(enabled, total, template, "")
     }
 
-    /// Counts runs of applications.
+    /// Counts runs of a command.
     pub(crate) fn runs(enabled: bool, total: u64) -> Self {
-        let template = "{msg} [{bar:30}] {human_pos}/{human_len} runs, {per_sec}, {eta} left";
-        Progress::new(enabled, Some(total), template, "")
+        Progress::new(enabled, Some(total), "[{bar:30}] {human_pos}/{human_len} runs, {per_sec}, {eta} left", "")
     }
 
-    /// Counts harnesses of applications.
-    pub(crate) fn harnesses(enabled: bool, total: u64) -> Self {
-        let template = "{msg} [{bar:30}] {human_pos}/{human_len} harnesses, {eta} left";
-        Progress::new(enabled, Some(total), template, "")
+    /// Counts runs or harnesses of applications; which application it is, is the message.
+    pub(crate) fn applications(enabled: bool, total: u64, what: &str) -> Self {
+        let template = format!("{{msg}} [{{bar:30}}] {{human_pos}}/{{human_len}} {what}, {{eta}} left");
+        Progress::new(enabled, Some(total), &template, "")
     }
 
     fn new(enabled: bool, total: Option<u64>, template: &str, message: &'static str) -> Self {

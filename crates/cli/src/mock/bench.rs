@@ -107,7 +107,7 @@ pub(crate) fn run(args: &BenchArgs, terminal: Terminal) -> Result<Exit, Failure>
 fn assertions(args: &BenchArgs, terminal: Terminal) -> Result<Exit, Failure> {
     let applications = chosen(args);
     let setups = applications.len() * args.level.len() * args.sessions.len();
-    let progress = Progress::runs(terminal.shows_progress(), setups as u64 * args.runs);
+    let progress = Progress::applications(terminal.shows_progress(), setups as u64 * args.runs, "runs");
     let mut out = Output::new();
     let mut exit = Exit::Fine;
     for application in applications {
@@ -157,7 +157,7 @@ fn coverage(args: &BenchArgs, terminal: Terminal) -> Result<Exit, Failure> {
             .hint("those on keys and values are: stack, courseware, shopping-cart, twitter"));
     }
     let total = applications.len() as u64 * args.level.len() as u64 * args.harnesses;
-    let progress = Progress::harnesses(terminal.shows_progress(), total);
+    let progress = Progress::applications(terminal.shows_progress(), total, "harnesses");
     let mut out = Output::new();
     let mut reports = Vec::new();
     for application in applications {

@@ -5,27 +5,25 @@ mod story;
 mod trial;
 
 use std::ffi::OsString;
-use std::fs;
-use std::io::{BufWriter, Write};
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use isonomy::{Format, formats};
 use isonomy_store::{Ended, Script};
 use serde_json::json;
 
-use super::StoreArgs;
+use super::record::Folder;
+use super::store::StoreArgs;
 use crate::exit::{Exit, Failure};
 use crate::output::{Output, Style, Terminal, count, indented};
 use crate::progress::Progress;
+use crate::run::listen;
 use crate::values;
 use shrink::shrink;
 use story::{Place, stale_reads};
-pub(crate) use trial::Protocol;
-use trial::{Job, Trial};
+use trial::{Job, Protocol, Trial};
 
 /// How many lines of a command's output are shown.
 const SHOWN: usize = 20;
@@ -33,7 +31,7 @@ const SHOWN: usize = 20;
 /// How often a failure is tried again before it counts as one that does not repeat.
 const REPEATS: usize = 3;
 
-pub(crate) const AFTER_HELP: &str = "\
+pub(super) const AFTER_HELP: &str = "\
 Each run has an empty store of its own. The command finds it through the environment variable DATABASE_URL, makes its tables, does its work, and
 ends with exit code 0 if it likes what it saw. What is committed before a connection is opened is seen by it; everything else may be seen late,
 as far as the level allows.
@@ -49,9 +47,9 @@ Exit codes: 0 no run failed; 1 some did; 2 could not run.";
 
 /// What `isonomy mock exec` takes.
 #[derive(Debug, clap::Args)]
-pub(crate) struct ExecArgs {
+pub(super) struct ExecArgs {
     #[command(flatten)]
-    pub(crate) store: StoreArgs,
+    store: StoreArgs,
     /// How often the command is run; each time with the next seed
     #[arg(long, value_name = "N", default_value = "100")]
     runs: NonZeroU32,
@@ -84,14 +82,14 @@ pub(crate) struct ExecArgs {
     command: Vec<OsString>,
 }
 
-pub(crate) fn run(args: &ExecArgs, terminal: Terminal) -> Result<Exit, Failure> {
+pub(super) fn run(args: &ExecArgs, terminal: Terminal) -> Result<Exit, Failure> {
     let interrupted = Arc::new(AtomicBool::new(false));
-    super::stop_on_signals(&interrupted)?;
+    listen(&interrupted)?;
     let job = Job {
         command: &args.command,
         protocol: args.protocol,
         timeout: args.timeout,
-        store: args.store.store_options(),
+        store: args.store.options(),
         sql: args.store.sql_options(),
         interrupted: &interrupted,
     };
@@ -128,7 +126,7 @@ impl Exec<'_> {
                 continue;
             }
             if let Some(folder) = &self.args.record {
-                keep(&trial, &folder.join(format!("seed-{seed}")))?;
+                trial.keep(&folder.join(format!("seed-{seed}")))?;
             }
             failed.push(seed);
             first.get_or_insert(trial);
@@ -136,7 +134,7 @@ impl Exec<'_> {
                 break;
             }
         }
-        progress.finish();
+        progress.end();
         let level = self.job.store.level;
         let Some(trial) = first else {
             self.people(&format!("{} at {level}: none failed\n", count(done, "run")))?;
@@ -149,13 +147,16 @@ impl Exec<'_> {
         self.explain(&trial)?;
         if let Some(folder) = &self.args.record {
             let folder = folder.join(format!("seed-{}", trial.seed));
-            self.people(&format!("\nKept in {}: run the same command with --replay {0} to see it again.\n", folder.display()))?;
+            self.people(&format!(
+                "\nKept in {}: run the same command with --replay {0} to see it again.\n",
+                folder.display()
+            ))?;
         }
         Ok(Exit::Violated)
     }
 
     fn replay(&mut self, folder: &Path) -> Result<Exit, Failure> {
-        let run = kept(folder)?;
+        let run = Folder::choices(folder)?;
         let trial = self.job.run(self.job.store.seed, Some(Script::new(&run)))?;
         self.machine(&trial, "replay")?;
         if trial.counts.strayed > 0 {
@@ -190,7 +191,7 @@ impl Exec<'_> {
         let repeats = self.again(trial, &stale, REPEATS, &mut last)?;
         progress.advance(1);
         if !repeats {
-            progress.finish();
+            progress.end();
             return self.people(&format!(
                 "\nIt did not fail again with the same choices ({}): the command itself does not do the same each time.\n",
                 story::sizes(trial)
@@ -199,19 +200,25 @@ impl Exec<'_> {
         let mut problem = None;
         let shrunk = shrink(stale, self.args.shrink_runs, |kept| {
             progress.advance(1);
-            self.again(trial, kept, 1, &mut last).map_err(|failure| problem = Some(failure)).ok().filter(|_| !self.is_interrupted())
+            self.again(trial, kept, 1, &mut last)
+                .map_err(|failure| problem = Some(failure))
+                .ok()
+                .filter(|_| !self.is_interrupted())
         });
-        progress.finish();
+        progress.end();
         if let Some(problem) = problem {
             return Err(problem);
         }
         let last = last.expect("it has failed again at least once");
         if shrunk.kept.is_empty() {
-            return self.people("\nIt fails as well if every read returns the newest: isolation is not what this failure is about.\n");
+            return self.people(
+                "\nIt fails as well if every read returns the newest: isolation is not what this failure is about.\n",
+            );
         }
         let (sizes, kept) = (story::sizes(trial), count(shrunk.kept.len(), "stale read"));
         let head = if shrunk.is_minimal {
-            format!("\nOf {sizes}, it takes {kept} to fail; with any of them made fresh, the command passes:\n")
+            let without = if shrunk.kept.len() == 1 { "without it" } else { "without any one of them" };
+            format!("\nOf {sizes}, it takes {kept} to fail; {without} the command passes:\n")
         } else {
             format!("\nOf {sizes}, {kept} are enough to fail, perhaps fewer:\n")
         };
@@ -272,34 +279,4 @@ impl Exec<'_> {
 
 fn noun(seeds: usize) -> &'static str {
     if seeds == 1 { "seed" } else { "seeds" }
-}
-
-/// Writes what happened in a run to a folder.
-fn keep(trial: &Trial, folder: &Path) -> Result<(), Failure> {
-    let fail = |error: std::io::Error| Failure::new(format_args!("{}: {error}", folder.display()));
-    fs::create_dir_all(folder).map_err(fail)?;
-    let mut history = BufWriter::new(fs::File::create(folder.join("history.jsonl")).map_err(fail)?);
-    let mut sink = formats::writer(Format::Jsonl, &mut history).expect("this format can be written");
-    trial.store().write_history(&mut *sink).map_err(fail)?;
-    drop(sink);
-    history.flush().map_err(fail)?;
-    let mut choices = BufWriter::new(fs::File::create(folder.join("choices.jsonl")).map_err(fail)?);
-    for ended in &trial.run {
-        serde_json::to_writer(&mut choices, ended).map_err(|error| fail(error.into()))?;
-        choices.write_all(b"\n").map_err(fail)?;
-    }
-    choices.flush().map_err(fail)?;
-    fs::write(folder.join("output.txt"), &trial.output).map_err(fail)
-}
-
-/// The choices of a run that was kept.
-fn kept(folder: &Path) -> Result<Vec<Ended>, Failure> {
-    let path = folder.join("choices.jsonl");
-    let text = fs::read_to_string(&path)
-        .map_err(|error| Failure::new(format_args!("{}: {error}", path.display())).hint("--record keeps runs that fail"))?;
-    let lines = text.lines().enumerate().map(|(number, line)| {
-        let wrong = |error| Failure::new(format_args!("{}:{}: {error}", path.display(), number + 1));
-        serde_json::from_str(line).map_err(wrong)
-    });
-    lines.collect()
 }

@@ -43,7 +43,7 @@ pub(crate) struct ServeArgs {
     /// Allow addresses that other machines can reach
     #[arg(long)]
     expose: bool,
-    /// Write what happened into this folder at the end
+    /// Write what happens into this folder: the history, and the choices of all reads
     #[arg(long, value_name = "DIR")]
     record: Option<PathBuf>,
 }
@@ -78,13 +78,15 @@ impl ServeArgs {
 }
 
 pub(super) fn run(args: &ServeArgs, store: &StoreArgs, terminal: Terminal) -> Result<Exit, Failure> {
-    // First of all: whatever comes, the record is to be written.
     let interrupted = Arc::new(AtomicBool::new(false));
     listen(&interrupted)?;
     let config = args.config(terminal)?;
     let folder = args.record.as_deref().map(Folder::create).transpose()?;
     allow_many_files(config.limits.connections);
     let engine = store.engine();
+    if let Some(folder) = &folder {
+        folder.follow(engine.store());
+    }
     let in_use = |error: &isonomy_wire::StartError| error.source.kind() == std::io::ErrorKind::AddrInUse;
     let mut server = Server::start(engine.clone(), &config).map_err(|error| {
         let failure = Failure::new(&error);
@@ -99,7 +101,7 @@ pub(super) fn run(args: &ServeArgs, store: &StoreArgs, terminal: Terminal) -> Re
     server.stop();
     out.print(&summary(server.counts(), engine.store().counts()))?;
     if let Some(folder) = folder {
-        let path = folder.record(engine.store())?;
+        let path = folder.finish()?;
         terminal.note(&format!("recorded in {}", path.display()));
     }
     Ok(Exit::Fine)

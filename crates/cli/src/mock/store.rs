@@ -81,7 +81,11 @@ impl StoreArgs {
 
     /// An empty database on such a store.
     pub(crate) fn engine(&self) -> Engine {
-        let options = isonomy_sql::Options { reread: self.reread, strict_keys: self.strict_keys };
-        Engine::new(Store::new(self.options()), options)
+        Engine::new(Store::new(self.options()), self.sql_options())
+    }
+
+    /// How SQL becomes reads and writes.
+    pub(super) fn sql_options(&self) -> isonomy_sql::Options {
+        isonomy_sql::Options { reread: self.reread, strict_keys: self.strict_keys }
     }
 }

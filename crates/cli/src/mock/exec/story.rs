@@ -6,7 +6,7 @@ use isonomy_store::{Ended, ReadChoice};
 use super::trial::Trial;
 use crate::check::text::story;
 use crate::exit::Failure;
-use crate::output::{Paint, Style, count, indented};
+use crate::output::{Paint, Style, count};
 
 /// A read: its session, its transaction, and its place there.
 pub(super) type Place = (u32, u32, usize);
@@ -35,9 +35,11 @@ pub(super) fn tell(trial: &Trial, kept: &[Place], paint: Paint) -> Result<String
     match check(&history, serializable, &isonomy::Options::default()) {
         Verdict::Violated(counterexample) => {
             let told = story(&history, &counterexample);
-            text += &format!("\nSo the run is not serializable: {}\n{}", counterexample.anomaly, indented(&told, 2));
+            text += &format!("\nSo the run is not serializable.\n{told}");
         }
-        Verdict::Holds(_) => text += "\nThe run as a whole is serializable: what the command minds is an order of transactions.\n",
+        Verdict::Holds(_) => {
+            text += "\nThe run as a whole is serializable: what the command minds is an order of transactions.\n"
+        }
         Verdict::Undecided(_) => {}
     }
     Ok(text)
@@ -50,9 +52,10 @@ fn sentence(ended: &Ended, read: &ReadChoice, paint: Paint) -> String {
         Some(from) => format!("{}, as {} left it", value(&read.value), who(from)),
         None => "nothing, as it was at first".into(),
     };
-    let missed = read.newest.as_ref().map_or(String::new(), |newest| {
-        format!("; {} had already made it {}", who(newest.from), value(&newest.value))
-    });
+    let missed = read
+        .newest
+        .as_ref()
+        .map_or(String::new(), |newest| format!("; {} had already made it {}", who(newest.from), value(&newest.value)));
     let reader = paint.style(Style::Strong, &who((ended.session, ended.number)));
     format!("{reader} ({}) read {} = {from}{missed}", ended.level, read.key)
 }

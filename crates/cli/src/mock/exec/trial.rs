@@ -1,10 +1,11 @@
 //! One run of a command on a fresh store.
 
 use std::ffi::OsString;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -16,6 +17,7 @@ use isonomy_store::{Counts, Ended, Script, Store};
 use isonomy_wire::{Config, Server};
 use rustix::process::{Pid, Signal, kill_process_group};
 
+use super::super::record::Folder;
 use crate::exit::Failure;
 
 /// What of its output is kept: the end.
@@ -26,7 +28,7 @@ const POLLS: (Duration, Duration) = (Duration::from_micros(500), Duration::from_
 
 /// How the command talks to the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Protocol {
+pub(super) enum Protocol {
     Postgres,
     Mysql,
     Http,
@@ -77,9 +79,11 @@ impl Trial {
         builder.finish().map_err(Failure::new)
     }
 
-    /// The store as it was left.
-    pub(super) fn store(&self) -> &Store<Datum> {
-        &self.store
+    /// Writes what happened to a folder.
+    pub(super) fn keep(&self, folder: &Path) -> Result<(), Failure> {
+        Folder::create(folder)?.write(&self.store)?;
+        let path = folder.join("output.txt");
+        fs::write(&path, &self.output).map_err(|error| Failure::new(format_args!("{}: {error}", path.display())))
     }
 }
 
@@ -108,7 +112,8 @@ impl Job<'_> {
         };
         let engine = Engine::new(store.clone(), self.sql);
         let (mut server, url) = self.serve(engine)?;
-        let mut output = tempfile::tempfile().map_err(|error| Failure::new(format_args!("cannot keep output: {error}")))?;
+        let mut output =
+            tempfile::tempfile().map_err(|error| Failure::new(format_args!("cannot keep output: {error}")))?;
         let ending = self.execute(seed, &url, &output)?;
         server.stop();
         let output = tail(&mut output).map_err(|error| Failure::new(format_args!("cannot read output: {error}")))?;
@@ -153,7 +158,8 @@ impl Job<'_> {
         let mut child = spawned.map_err(|error| Failure::new(format_args!("cannot run {program}: {error}")))?;
         let (began, mut pause) = (Instant::now(), POLLS.0);
         loop {
-            let ended = child.try_wait().map_err(|error| Failure::new(format_args!("cannot wait for {program}: {error}")))?;
+            let ended =
+                child.try_wait().map_err(|error| Failure::new(format_args!("cannot wait for {program}: {error}")))?;
             match ended {
                 Some(status) if status.success() => return Ok(Ending::Passed),
                 Some(status) => return Ok(Ending::Failed(status)),
