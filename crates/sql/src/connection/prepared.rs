@@ -106,7 +106,10 @@ impl Connection {
         let catalog = self.engine.catalog();
         let mut binder = Binder::new(&catalog, self.dialect, types.to_vec());
         let plan = match statement {
-            Statement::Query(query) => Some(Plan::Query(Box::new(binder.query(query)?))),
+            Statement::Query(query) => Some(match binder.with_change(query)? {
+                Some(change) => Plan::Change(Box::new(change)),
+                None => Plan::Query(Box::new(binder.query(query)?)),
+            }),
             Statement::Insert(insert) => Some(Plan::Change(Box::new(Change::Insert(binder.insert(insert)?)))),
             Statement::Update(update) => Some(Plan::Change(Box::new(Change::Update(binder.update(update)?)))),
             Statement::Delete(delete) => Some(Plan::Change(Box::new(Change::Delete(binder.delete(delete)?)))),

@@ -76,6 +76,11 @@ fn values_of(condition: &Expr, source: usize, column: usize, available: u64) -> 
         Expr::InList { expr, list, negated: false } if is_column(expr, wanted) => {
             list.iter().all(|entry| is_known(entry, available)).then(|| list.clone())
         }
+        // `id = 1 OR id = 2` is a list, too.
+        Expr::Or(all) => {
+            let each = all.iter().map(|part| values_of(part, source, column, available));
+            Some(each.collect::<Option<Vec<_>>>()?.concat())
+        }
         _ => None,
     }
 }

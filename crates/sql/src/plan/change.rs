@@ -175,6 +175,24 @@ impl Binder<'_> {
         Ok(Some(Returning { output: output.into_iter().map(|(expr, _)| expr).collect(), columns }))
     }
 
+    /// Plans `WITH … INSERT`, and the like; `None` if it is a query after all.
+    pub(crate) fn with_change(&mut self, syntax: &ast::Query) -> Result<Option<Change>> {
+        let (SetExpr::Insert(statement) | SetExpr::Update(statement) | SetExpr::Delete(statement)) = &*syntax.body
+        else {
+            return Ok(None);
+        };
+        // A scope without tables, in which the names of the common table expressions are.
+        self.scopes.push(Scope::default());
+        let planned = self.with(syntax).and_then(|()| match statement {
+            ast::Statement::Insert(insert) => self.insert(insert).map(Change::Insert),
+            ast::Statement::Update(update) => self.update(update).map(Change::Update),
+            ast::Statement::Delete(delete) => self.delete(delete).map(Change::Delete),
+            other => Err(Error::unsupported(format!("WITH before {}", crate::parse::shorten(&other.to_string())))),
+        });
+        self.scopes.pop();
+        planned.map(Some)
+    }
+
     /// Plans an `INSERT` or a `REPLACE`.
     pub(crate) fn insert(&mut self, syntax: &ast::Insert) -> Result<Insert> {
         let TableObject::TableName(name) = &syntax.table else {

@@ -187,7 +187,11 @@ impl Binder<'_> {
             return Ok((Expr::Constant(Datum::from_text(&ident.value)), None));
         }
         let found = self.column(None, &name);
+        let alias = self.scopes.last().and_then(|scope| scope.aliases.iter().find(|(known, _)| *known == name));
         match found {
+            Err(error) if error.code == "42703" && alias.is_some() => {
+                alias.map(|(_, typed)| typed.clone()).ok_or(error)
+            }
             // Some functions are called without parentheses.
             Err(error) if error.code == "42703" && ident.quote_style.is_none() => match name.as_str() {
                 "current_user" | "session_user" | "user" | "current_date" | "current_time" | "current_timestamp"

@@ -36,6 +36,8 @@ pub(super) struct Scope {
     /// Columns that `USING` and `NATURAL` made one.
     pub(super) merged: Vec<(String, Typed)>,
     pub(super) grouping: Option<Grouping>,
+    /// Names of output columns that a `HAVING` may use.
+    pub(super) aliases: Vec<(String, Typed)>,
     pub(super) ctes: Vec<(String, Arc<Query>)>,
     /// Which slots of which scope around this one are used.
     pub(super) uses: Vec<u64>,

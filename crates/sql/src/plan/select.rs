@@ -12,6 +12,7 @@ use super::scope::{Grouping, Scope, Typed, fold, parts};
 use super::{Binder, Body, Distinct, Expr, Group, Query, Select, SetOperation, SortBy, SortKey};
 use crate::answer::Column;
 use crate::datum::{Datum, Type};
+use crate::engine::Dialect;
 use crate::error::{Error, Kind, Result};
 
 impl Binder<'_> {
@@ -49,7 +50,7 @@ impl Binder<'_> {
         Ok(query)
     }
 
-    fn with(&mut self, syntax: &ast::Query) -> Result<()> {
+    pub(super) fn with(&mut self, syntax: &ast::Query) -> Result<()> {
         let Some(with) = &syntax.with else { return Ok(()) };
         for cte in &with.cte_tables {
             let name = fold(&cte.alias.name);
@@ -280,7 +281,12 @@ impl Binder<'_> {
                 typed.1 = Some(Type::Text);
             }
         }
+        if self.dialect == Dialect::MySql {
+            // There, conditions on groups may use the names of output columns.
+            self.scope().aliases = names.iter().cloned().zip(output.iter().cloned()).collect();
+        }
         let having = syntax.having.as_ref().map(|having| self.bind_condition(having)).transpose()?;
+        self.scope().aliases.clear();
         let mut keys = Vec::new();
         for entry in order {
             let by = self.order_entry(&entry.expr, &output, &names)?;
@@ -386,8 +392,8 @@ impl Binder<'_> {
     /// MySQL keeps the case of the names that a client gives to columns.
     fn case(&self, name: &str) -> String {
         match self.dialect {
-            crate::engine::Dialect::MySql => name.to_owned(),
-            crate::engine::Dialect::PostgreSql => name.to_lowercase(),
+            Dialect::MySql => name.to_owned(),
+            Dialect::PostgreSql => name.to_lowercase(),
         }
     }
 
@@ -440,7 +446,6 @@ impl Binder<'_> {
 
     /// What an output column without a name is called.
     fn output_name(&self, syntax: &E) -> String {
-        use crate::engine::Dialect;
         match syntax {
             E::Identifier(ident) => match self.dialect {
                 Dialect::PostgreSql => fold(ident),

@@ -122,6 +122,43 @@ fn a_statement_does_not_meet_its_own_work() {
 }
 
 #[test]
+fn changes_may_begin_with_names() {
+    let mut client = postgres();
+    run(&mut client, "CREATE TABLE t (k INT PRIMARY KEY, v INT); INSERT INTO t VALUES (1, 1), (2, 2)");
+    check(
+        &mut client,
+        &[
+            ("WITH s AS (SELECT k + 10 AS k, v FROM t) INSERT INTO t SELECT * FROM s", "2"),
+            ("WITH m AS (SELECT max(v) AS v FROM t) UPDATE t SET v = m.v FROM m WHERE k < 10", "2"),
+            ("WITH d AS (SELECT k FROM t WHERE k > 10) DELETE FROM t WHERE k IN (SELECT k FROM d)", "2"),
+            ("SELECT * FROM t", "1 2 / 2 2"),
+            ("WITH d AS (DELETE FROM t RETURNING k) SELECT * FROM d", "0A000"),
+        ],
+    );
+}
+
+#[test]
+fn keys_are_strict_if_that_is_wanted() {
+    let engine = crate::support::weird_engine(isonomy_sql::Options { strict_keys: true, ..Default::default() });
+    let mut one = engine.connect(isonomy_sql::Dialect::PostgreSql);
+    run(&mut one, "CREATE TABLE t (k INT PRIMARY KEY, u INT UNIQUE)");
+    for k in 0..20 {
+        let mut two = engine.connect(isonomy_sql::Dialect::PostgreSql);
+        run(&mut one, &format!("INSERT INTO t VALUES ({k}, {k})"));
+        check(
+            &mut two,
+            &[
+                (&format!("INSERT INTO t VALUES ({k}, 100)"), "23505"),
+                (&format!("INSERT INTO t VALUES (100, {k})"), "23505"),
+                (&format!("INSERT INTO t VALUES ({k}, 100) ON CONFLICT DO NOTHING"), "0"),
+            ],
+        );
+        // What a transaction removed itself is not in its way.
+        run(&mut one, &format!("BEGIN; DELETE FROM t WHERE k = {k}; INSERT INTO t VALUES ({k}, {k}); COMMIT"));
+    }
+}
+
+#[test]
 fn tables_change() {
     let mut client = postgres();
     run(&mut client, "CREATE TABLE t (a INT PRIMARY KEY, b TEXT); INSERT INTO t VALUES (1, 'x')");

@@ -232,6 +232,8 @@ fn mysql_has_its_own_ways() {
             ("SELECT `name` FROM `t` ORDER BY name", "NULL / a / b"),
             ("SELECT GROUP_CONCAT(name SEPARATOR '+') FROM t", "a+b"),
             ("SELECT name, COUNT(*) FROM t", "a 3"),
+            ("SELECT ok, COUNT(*) c FROM t GROUP BY ok HAVING c > 0 AND ok", "true 1"),
+            ("SELECT name FROM t WHERE id = '2'", "b"),
             ("SELECT 5 <=> NULL, NULL <=> NULL", "false true"),
             ("SELECT id FROM t LIMIT 1, 1", "2"),
             ("SELECT DATE_ADD('2024-01-31', INTERVAL 1 DAY)", "2024-02-01 00:00:00"),

@@ -9,6 +9,11 @@ pub(crate) fn engine(options: Options) -> Engine {
     Engine::with_clock(store, options, || "2024-02-29T12:30:45Z".parse().expect("a time"))
 }
 
+/// A database whose reads return anything that was ever committed and may be seen.
+pub(crate) fn weird_engine(options: Options) -> Engine {
+    Engine::new(Store::new(StoreOptions { choice: Choice::Uniform, ..StoreOptions::default() }), options)
+}
+
 /// A client of a new PostgreSQL.
 pub(crate) fn postgres() -> Connection {
     engine(Options::default()).connect(Dialect::PostgreSql)

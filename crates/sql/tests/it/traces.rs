@@ -44,6 +44,7 @@ fn statements_read_what_they_need() {
         ),
         ("SELECT balance + balance FROM accounts WHERE id = 7 AND balance > 0", "r accounts/7, r accounts/7.balance"),
         ("SELECT id FROM accounts WHERE id IN (9, 7)", "r accounts/7, r accounts/9"),
+        ("SELECT id FROM accounts WHERE id = 9 OR 7 = id", "r accounts/7, r accounts/9"),
         ("SELECT id FROM accounts WHERE id > 8", "r accounts/9"),
         ("SELECT id FROM accounts LIMIT 1", "r accounts/7"),
         ("SELECT EXISTS (SELECT 1 FROM accounts)", "r accounts/7"),
