@@ -128,10 +128,9 @@ impl Error {
 impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::Conflict(why) => Kind::Conflict
-                .error(format!("could not serialize access: {why}"))
-                .hint("The transaction had no effect. Try it again."),
+            StoreError::Conflict(why) => Kind::Conflict.error(why).hint("The transaction had no effect. Try it again."),
             StoreError::Busy(why) => Kind::Busy.error(format!("could not obtain a turn: {why}")),
+            StoreError::NotOpen => Kind::NoTransaction.error("the transaction is over"),
         }
     }
 }

@@ -180,7 +180,7 @@ fn soup_is_answered() {
         let mut random = Random(1);
         let mut client = client(dialect);
         let mut good = 0;
-        for round in 0..6000 {
+        for round in 0..4000 {
             if round % 200 == 0 {
                 client = self::client(dialect);
             }
@@ -211,14 +211,14 @@ fn depth_and_length_are_no_danger() {
     let mut client = client(Dialect::PostgreSql);
     let long = format!("SELECT length('{}')", "x".repeat(1 << 20));
     assert_eq!(ask(&mut client, &long), (1 << 20).to_string());
-    let rows: Vec<String> =
-        (10..20_010).map(|id| format!("({id}, {id}, 'text of row {id} that is a bit longer', 1.5)")).collect();
+    let text = "x".repeat(450);
+    let rows: Vec<String> = (10..2_510).map(|id| format!("({id}, {id}, '{text}', 1.5)")).collect();
     let insert = format!("INSERT INTO t VALUES {}", rows.join(", "));
     assert!(insert.len() > 1 << 20);
-    assert_eq!(ask(&mut client, &insert), "20000");
-    assert_eq!(ask(&mut client, "SELECT count(*), sum(a) FROM t"), "20002 200190001");
+    assert_eq!(ask(&mut client, &insert), "2500");
+    assert_eq!(ask(&mut client, "SELECT count(*), sum(a) FROM t"), "2502 3148751");
     let ids: Vec<String> = (0..5000).map(|id| id.to_string()).collect();
-    assert_eq!(ask(&mut client, &format!("SELECT count(*) FROM t WHERE id IN ({})", ids.join(", "))), "4992");
+    assert_eq!(ask(&mut client, &format!("SELECT count(*) FROM t WHERE id IN ({})", ids.join(", "))), "2502");
     let any = " OR a = 2".repeat(1400);
     assert_eq!(ask(&mut client, &format!("SELECT count(*) FROM t WHERE a = 1{any}")), "1");
     for (sql, code) in [

@@ -2,7 +2,7 @@
 
 use isonomy_sql::{Dialect, Options, Status};
 
-use crate::support::{ask, check, engine, mysql, postgres, run};
+use crate::support::{ask, check, engine, mysql, postgres, run, weird_engine};
 
 #[test]
 fn errors_fail_a_transaction_of_postgresql() {
@@ -110,4 +110,29 @@ fn levels_have_many_names() {
             ),
         ],
     );
+}
+
+/// Two clients count together, one after the other, and try again when they are told to.
+fn counted(level: &str) -> i64 {
+    let engine = weird_engine(Options::default());
+    let mut clients = [engine.connect(Dialect::PostgreSql), engine.connect(Dialect::PostgreSql)];
+    run(
+        &mut clients[0],
+        "CREATE TABLE t (k INT PRIMARY KEY, v INT); INSERT INTO t VALUES (1, 0); SELECT isonomy_settle()",
+    );
+    for client in &mut clients {
+        run(client, &format!("SET isonomy.level = '{level}'"));
+    }
+    for turn in 0..20 {
+        let client = &mut clients[turn % 2];
+        while ask(client, "UPDATE t SET v = v + 1 WHERE k = 1") == "40001" {}
+    }
+    ask(&mut clients[0], "SELECT v FROM t WHERE k = 1 FOR UPDATE").parse().expect("a number")
+}
+
+#[test]
+fn weak_levels_lose_updates() {
+    assert!(counted("causal") < 20);
+    assert_eq!(counted("serializable"), 20);
+    assert_eq!(counted("snapshot-isolation"), 20);
 }
