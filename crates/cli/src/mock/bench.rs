@@ -3,7 +3,7 @@
 mod report;
 
 use clap::Args;
-use isonomy_applications::{Application, CoverageSpec, Measurement, Setup, all, cover, find};
+use isonomy_applications::{Application, Coverage, CoverageSpec, Measurement, Setup, all, cover, find};
 use isonomy_store::StoreLevel;
 
 use crate::exit::{Exit, Failure};
@@ -161,6 +161,7 @@ fn coverage(args: &BenchArgs, terminal: Terminal) -> Result<Exit, Failure> {
     let mut out = Output::new();
     let mut reports = Vec::new();
     for application in applications {
+        let mut levels = Vec::new();
         for &level in &args.level {
             let spec = CoverageSpec { level, runs: args.runs, limit: args.limit, ..CoverageSpec::default() };
             progress.doing(format!("{} at {level}", application.name()));
@@ -169,12 +170,19 @@ fn coverage(args: &BenchArgs, terminal: Terminal) -> Result<Exit, Failure> {
                 harnesses.push(cover(application, &spec, args.seed.wrapping_add(harness)).map_err(Failure::new)?);
                 progress.advance(1);
             }
-            let report = CoverageReport::new(application, &spec, &harnesses, args.seed);
-            if args.json {
-                progress.suspended(|| out.print(&report::lines(std::slice::from_ref(&report))))?;
-            }
-            reports.push(report);
+            levels.push((spec, harnesses));
         }
+        // Averages over different harnesses say nothing about levels.
+        let is_complete = |harness: usize| levels.iter().all(|(_, harnesses)| harnesses[harness].complete);
+        let complete: Vec<bool> = (0..args.harnesses as usize).map(is_complete).collect();
+        let report = |(spec, harnesses): &(CoverageSpec, Vec<Coverage>)| {
+            CoverageReport::new(application, spec, harnesses, &complete, args.seed)
+        };
+        let of_levels: Vec<CoverageReport> = levels.iter().map(report).collect();
+        if args.json {
+            progress.suspended(|| out.print(&report::lines(&of_levels)))?;
+        }
+        reports.extend(of_levels);
     }
     progress.end();
     if !args.json {

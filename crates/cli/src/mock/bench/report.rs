@@ -103,7 +103,7 @@ pub(super) struct CoverageReport {
     harnesses: u64,
     /// Of each harness.
     runs: u64,
-    /// Harnesses of which all runs were explored.
+    /// Harnesses of which all runs were explored, at all levels.
     complete: u64,
     /// Of a complete harness, on average.
     states: f64,
@@ -127,10 +127,13 @@ impl CoverageReport {
         application: &'static dyn Application,
         spec: &CoverageSpec,
         harnesses: &[Coverage],
+        is_complete: &[bool],
         seed: u64,
     ) -> Self {
-        let (complete, incomplete): (Vec<&Coverage>, Vec<&Coverage>) =
-            harnesses.iter().partition(|harness| harness.complete);
+        let those = |complete: bool| -> Vec<&Coverage> {
+            harnesses.iter().zip(is_complete).filter(|(_, is)| **is == complete).map(|(harness, _)| harness).collect()
+        };
+        let (complete, incomplete) = (those(true), those(false));
         let mean = |of: &[&Coverage], value: fn(&Coverage) -> f64| {
             of.iter().map(|harness| value(harness)).sum::<f64>() / of.len().max(1) as f64
         };
