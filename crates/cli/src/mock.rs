@@ -1,5 +1,6 @@
 //! `isonomy mock`: a database for programs under test, which gives its isolation level and rarely more.
 
+mod bench;
 mod exec;
 mod record;
 mod serve;
@@ -9,6 +10,7 @@ use clap::{Args, Subcommand};
 
 use crate::exit::{Exit, Failure};
 use crate::output::Terminal;
+use bench::BenchArgs;
 use exec::ExecArgs;
 use serve::ServeArgs;
 use store::StoreArgs;
@@ -50,11 +52,14 @@ enum Command {
     /// Run a command again and again, each time on a fresh store, and find the reads that break it
     #[command(after_help = exec::AFTER_HELP)]
     Exec(ExecArgs),
+    /// Run applications on the store, and count how soon what they assert is broken
+    Bench(BenchArgs),
 }
 
 pub(crate) fn run(args: &MockArgs, terminal: Terminal) -> Result<Exit, Failure> {
     match &args.command {
         Some(Command::Exec(args)) => exec::run(args, terminal),
+        Some(Command::Bench(args)) => bench::run(args, terminal),
         None => serve::run(&args.serve, &args.store, terminal),
     }
 }

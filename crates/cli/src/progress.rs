@@ -51,6 +51,12 @@ impl Progress {
         Progress::new(enabled, Some(total), "[{bar:30}] {human_pos}/{human_len} runs, {per_sec}, {eta} left", "")
     }
 
+    /// Counts runs or harnesses of applications; which application it is, is the message.
+    pub(crate) fn applications(enabled: bool, total: u64, what: &str) -> Self {
+        let template = format!("{{msg}} [{{bar:30}}] {{human_pos}}/{{human_len}} {what}, {{eta}} left");
+        Progress::new(enabled, Some(total), &template, "")
+    }
+
     fn new(enabled: bool, total: Option<u64>, template: &str, message: &'static str) -> Self {
         if !enabled {
             return Progress(None);
