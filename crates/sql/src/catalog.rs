@@ -134,6 +134,11 @@ impl Table {
         format!("{}/{}", self.prefix, key_text(key)).into()
     }
 
+    /// What stands for all rows, where scans and inserts must not miss each other: `accounts`.
+    pub(crate) fn rows_name(&self) -> String {
+        self.prefix.to_string()
+    }
+
     /// Notes that a row with this key may exist.
     pub(crate) fn add_key(&self, key: &Row, name: &Arc<str>) {
         self.keys().entry(key.clone()).or_insert_with(|| Arc::clone(name));

@@ -291,6 +291,7 @@ impl Run<'_> {
 
     fn add_row(&mut self, row: &Rc<StoredRow>, values: &[Datum]) -> Result<()> {
         let table = &row.table;
+        self.announce_row(table)?;
         self.set_exists(row, true)?;
         for (column, value) in values.iter().enumerate() {
             if !table.key.contains(&column) {
@@ -504,6 +505,7 @@ impl Run<'_> {
 
     /// Writes the entries of a new unique constraint for the rows that are there.
     pub(crate) fn fill_index(&mut self, table: &Arc<Table>, unique: &Unique) -> Result<()> {
+        self.touch()?;
         let mut taken = FxHashSet::default();
         let keys: Vec<(Row, Arc<str>)> =
             table.keys().iter().map(|(key, name)| (key.clone(), Arc::clone(name))).collect();

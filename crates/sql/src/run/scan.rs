@@ -27,7 +27,9 @@ enum KeyValue {
 impl Run<'_> {
     /// The keys that an access path leaves.
     pub(super) fn keys(&mut self, table: &Table, access: Option<&Access>, frames: &Frames<'_>) -> Result<Vec<Found>> {
-        let Some(access) = access else { return Ok(everything(table)) };
+        // What was inserted until now is known only once it is this transaction's turn.
+        self.touch()?;
+        let Some(access) = access else { return self.everything(table) };
         let types = table.key_types();
         let mut prefixes: Vec<Vec<Datum>> = vec![vec![]];
         for (alternatives, column) in access.equals.iter().zip(&types) {
@@ -36,7 +38,7 @@ impl Run<'_> {
                 match key_value(self.evaluate(alternative, frames)?, column.ty) {
                     KeyValue::Is(value) => values.push(value),
                     KeyValue::Never => {}
-                    KeyValue::Unclear => return Ok(everything(table)),
+                    KeyValue::Unclear => return self.everything(table),
                 }
             }
             prefixes = prefixes
@@ -54,11 +56,12 @@ impl Run<'_> {
             return Ok(keys.into_iter().map(|key| (key, None)).collect());
         }
         let ty = types[access.equals.len()].ty;
-        let Some(lower) = self.bound(access.lower.as_ref(), ty, frames)? else { return Ok(everything(table)) };
-        let Some(upper) = self.bound(access.upper.as_ref(), ty, frames)? else { return Ok(everything(table)) };
+        let Some(lower) = self.bound(access.lower.as_ref(), ty, frames)? else { return self.everything(table) };
+        let Some(upper) = self.bound(access.upper.as_ref(), ty, frames)? else { return self.everything(table) };
         if matches!(lower, Bound::Excluded(Datum::Null)) || matches!(upper, Bound::Excluded(Datum::Null)) {
             return Ok(vec![]);
         }
+        self.watch_rows(table)?;
         prefixes.sort_by(|a, b| Row::new(a.clone()).cmp(&Row::new(b.clone())));
         prefixes.dedup();
         let mut found = Vec::new();
@@ -66,6 +69,28 @@ impl Run<'_> {
             between(table, &prefix, &lower, &upper, &mut found);
         }
         Ok(found)
+    }
+
+    fn everything(&mut self, table: &Table) -> Result<Vec<Found>> {
+        self.watch_rows(table)?;
+        Ok(table.keys().iter().map(|(key, name)| (key.clone(), Some(Arc::clone(name)))).collect())
+    }
+
+    /// Where transactions overlap, a row can be inserted after a scan that did not know its key. So every insert writes a key that every scan
+    /// reads: the store keeps them in order. One transaction at a time needs nothing of the kind.
+    fn watch_rows(&mut self, table: &Table) -> Result<()> {
+        if self.engine.store().options().concurrent {
+            self.read(&table.rows_name())?;
+        }
+        Ok(())
+    }
+
+    /// The counterpart of a scan's watch.
+    pub(super) fn announce_row(&mut self, table: &Table) -> Result<()> {
+        if self.engine.store().options().concurrent {
+            self.write(&table.rows_name(), Some(Datum::Boolean(true)))?;
+        }
+        Ok(())
     }
 
     /// A bound of a range; excluding `NULL` stands for one that no row satisfies, and `None` for one that does not help.
@@ -87,9 +112,6 @@ impl Run<'_> {
     }
 }
 
-fn everything(table: &Table) -> Vec<Found> {
-    table.keys().iter().map(|(key, name)| (key.clone(), Some(Arc::clone(name)))).collect()
-}
 
 fn between(table: &Table, prefix: &[Datum], lower: &Bound<Datum>, upper: &Bound<Datum>, found: &mut Vec<Found>) {
     let at = prefix.len();
