@@ -32,7 +32,7 @@ pub enum Answer {
         tag: Tag,
         /// How many rows it changed, where that can be said.
         affected: Option<u64>,
-        /// The last number that was given to an `AUTO_INCREMENT` column.
+        /// The number that was given to an `AUTO_INCREMENT` column; of several rows, to the first.
         last_insert_id: u64,
     },
     /// There was no statement.

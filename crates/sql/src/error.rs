@@ -58,6 +58,7 @@ pub(crate) enum Kind {
     Conflict,
     Busy,
     Escape,
+    Regex,
 }
 
 impl Kind {
@@ -97,6 +98,7 @@ impl Kind {
             Kind::Conflict => ("40001", 1213),
             Kind::Busy => ("55P03", 1205),
             Kind::Escape => ("22025", 1210),
+            Kind::Regex => ("2201B", 1139),
         }
     }
 

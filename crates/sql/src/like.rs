@@ -1,4 +1,4 @@
-//! `LIKE`: `%` stands for any text, `_` for any letter.
+//! Patterns: `LIKE`, where `%` stands for any text and `_` for any letter, and regular expressions.
 
 use crate::error::{Kind, Result};
 
@@ -6,6 +6,13 @@ enum Part {
     Letter(char),
     Any,
     Many,
+}
+
+/// Whether some part of a text matches a regular expression, in time that grows with their lengths.
+pub(crate) fn matches_regex(text: &str, pattern: &str, insensitive: bool) -> Result<bool> {
+    let regex = regex_lite::RegexBuilder::new(pattern).case_insensitive(insensitive).build();
+    let regex = regex.map_err(|error| Kind::Regex.error(format!("invalid regular expression: {error}")))?;
+    Ok(regex.is_match(text))
 }
 
 /// Whether a text matches a pattern. Time grows with the product of their lengths at worst.

@@ -88,6 +88,13 @@ pub(crate) enum Expr {
         insensitive: bool,
         negated: bool,
     },
+    /// Whether a text matches a regular expression.
+    Matches {
+        expr: Box<Expr>,
+        pattern: Box<Expr>,
+        insensitive: bool,
+        negated: bool,
+    },
     Case {
         operand: Option<Box<Expr>>,
         branches: Vec<(Expr, Expr)>,

@@ -24,6 +24,7 @@ pub(crate) enum SystemTable {
 
 /// Tables with nothing in them, and their columns.
 const EMPTY: &[(&str, &[(&str, Type)])] = &[
+    ("pg_am", &[("oid", Type::BigInt), ("amname", Type::Text)]),
     (
         "pg_index",
         &[
@@ -178,6 +179,7 @@ impl SystemTable {
                 ("relhasindex", Boolean),
                 ("reltuples", BigInt),
                 ("relispartition", Boolean),
+                ("relam", BigInt),
             ],
             SystemTable::Namespaces => &[("oid", BigInt), ("nspname", Text), ("nspowner", BigInt)],
             SystemTable::Types => &[
@@ -290,6 +292,7 @@ fn classes(catalog: &Catalog) -> Vec<Vec<Datum>> {
             Datum::Boolean(false),
             Datum::Integer(-1),
             Datum::Boolean(false),
+            Datum::Integer(0),
         ]
     };
     let tables = catalog.tables.values().map(|table| row(table_oid(table.id), &table.name, "r"));

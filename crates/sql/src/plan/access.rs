@@ -153,7 +153,7 @@ pub(super) fn walk(expr: &Expr, visit: &mut dyn FnMut(&Expr)) {
             walk(expr, visit);
             list.iter().for_each(|part| walk(part, visit));
         }
-        Expr::Like { expr, pattern, .. } => {
+        Expr::Like { expr, pattern, .. } | Expr::Matches { expr, pattern, .. } => {
             walk(expr, visit);
             walk(pattern, visit);
         }

@@ -125,6 +125,7 @@ impl Binder<'_> {
             E::Like { negated, any: false, expr, pattern, escape_char } => {
                 self.like(expr, pattern, escape_char.as_deref(), false, *negated)
             }
+            E::RLike { negated, expr, pattern, regexp: _ } => self.regex(expr, pattern, false, *negated),
             E::ILike { negated, any: false, expr, pattern, escape_char } => {
                 self.like(expr, pattern, escape_char.as_deref(), true, *negated)
             }
@@ -302,16 +303,26 @@ impl Binder<'_> {
             },
             Some(_) => return Err(Error::unsupported("an escape character that is not a constant")),
         };
+        let [expr, pattern] = self.texts(expr, pattern)?;
+        // MySQL's collations take no notice of case, but = does here; so LIKE does, too.
+        Ok((Expr::Like { expr, pattern, escape, insensitive, negated }, Some(Type::Boolean)))
+    }
+
+    /// A regular expression: `~` of PostgreSQL, `REGEXP` of MySQL.
+    pub(super) fn regex(&mut self, expr: &E, pattern: &E, insensitive: bool, negated: bool) -> Result<Typed> {
+        let [expr, pattern] = self.texts(expr, pattern)?;
+        Ok((Expr::Matches { expr, pattern, insensitive, negated }, Some(Type::Boolean)))
+    }
+
+    fn texts(&mut self, expr: &E, pattern: &E) -> Result<[Box<Expr>; 2]> {
         let mut both = [self.bind(expr)?, self.bind(pattern)?];
         for typed in &mut both {
             self.settle(typed, Some(Type::Text))?;
         }
         if self.dialect == Dialect::PostgreSql && both.iter().any(|(_, ty)| ty.is_some_and(|ty| ty != Type::Text)) {
-            return Err(Kind::UndefinedFunction.error("operator does not exist: LIKE is for texts"));
+            return Err(Kind::UndefinedFunction.error("operator does not exist: patterns are for texts"));
         }
-        // MySQL's collations take no notice of case, but = does here; so LIKE does, too.
-        let [expr, pattern] = both.map(|(expr, _)| Box::new(expr));
-        Ok((Expr::Like { expr, pattern, escape, insensitive, negated }, Some(Type::Boolean)))
+        Ok(both.map(|(expr, _)| Box::new(expr)))
     }
 
     pub(super) fn case_when(

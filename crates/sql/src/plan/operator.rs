@@ -77,15 +77,17 @@ impl Binder<'_> {
             B::PGNotLikeMatch => return self.like(left, right, None, false, true),
             B::PGILikeMatch => return self.like(left, right, None, true, false),
             B::PGNotILikeMatch => return self.like(left, right, None, true, true),
+            B::PGRegexMatch | B::Regexp => return self.regex(left, right, false, false),
+            B::PGRegexIMatch => return self.regex(left, right, true, false),
+            B::PGRegexNotMatch => return self.regex(left, right, false, true),
+            B::PGRegexNotIMatch => return self.regex(left, right, true, true),
             B::PGCustomBinaryOperator(path) => {
                 return match path.last().map(String::as_str) {
                     Some("=") => self.compare(left, Comparison::Equal, right),
-                    Some("~") => Err(Error::unsupported("regular expressions")),
+                    Some("~") => self.regex(left, right, false, false),
+                    Some("!~") => self.regex(left, right, false, true),
                     _ => Err(Error::unsupported(format!("the operator {op}"))),
                 };
-            }
-            B::PGRegexMatch | B::PGRegexIMatch | B::PGRegexNotMatch | B::PGRegexNotIMatch | B::Regexp => {
-                return Err(Error::unsupported("regular expressions"));
             }
             other => return Err(Error::unsupported(format!("the operator {other}"))),
         };

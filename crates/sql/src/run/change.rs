@@ -99,7 +99,10 @@ impl Run<'_> {
                 if mysql {
                     self.engine.skip_sequence(sequence, *number);
                 }
-                self.last_insert_id = u64::try_from(*number).unwrap_or(0);
+                // Of several rows, the first one's.
+                if self.last_insert_id == 0 {
+                    self.last_insert_id = u64::try_from(*number).unwrap_or(0);
+                }
             }
             row.push(value);
         }

@@ -69,6 +69,15 @@ impl Run<'_> {
                 };
                 Ok(Datum::Boolean(found != *negated))
             }
+            Expr::Matches { expr, pattern, insensitive, negated } => {
+                let text = self.evaluate(expr, frames)?;
+                let pattern = self.evaluate(pattern, frames)?;
+                if text.is_null() || pattern.is_null() {
+                    return Ok(Datum::Null);
+                }
+                let (text, pattern) = (text.text(self.dialect), pattern.text(self.dialect));
+                Ok(Datum::Boolean(crate::like::matches_regex(&text, &pattern, *insensitive)? != *negated))
+            }
             Expr::Case { operand, branches, otherwise } => {
                 self.case(operand.as_deref(), branches, otherwise.as_deref(), frames)
             }

@@ -225,7 +225,7 @@ fn mysql_has_its_own_ways() {
         &mut client,
         &[
             ("INSERT INTO t (name, ok) VALUES ('a', TRUE), ('b', 0), (NULL, NULL)", "3"),
-            ("SELECT LAST_INSERT_ID()", "3"),
+            ("SELECT LAST_INSERT_ID()", "1"),
             ("SELECT id FROM t WHERE ok", "1"),
             ("SELECT 1 / 2, 7 DIV 2, 1 / 0, '3' + 4, 2 = '2'", "0.5000 3 NULL 7 true"),
             ("SELECT IF(1 > 2, 'a', 'b'), IFNULL(NULL, 3), CONCAT('a', NULL), 'a' || 0", "b 3 NULL false"),
@@ -240,4 +240,17 @@ fn mysql_has_its_own_ways() {
             ("SELECT \"text\"", "text"),
         ],
     );
+}
+
+#[test]
+fn regular_expressions_match() {
+    check(
+        &mut postgres(),
+        &[
+            ("SELECT 'pg_toast_7' !~ '^pg_toast', 'Alice' ~* '^a.*e$', 'Alice' ~ '^a', NULL ~ 'a'", "false true false NULL"),
+            ("SELECT 'a' OPERATOR(pg_catalog.~) '^(a)$'", "true"),
+            ("SELECT 'a' ~ '('", "2201B"),
+        ],
+    );
+    check(&mut mysql(), &[("SELECT 'stock' REGEXP '^s.*k$', 'stock' NOT RLIKE 'x'", "true true")]);
 }
