@@ -18,7 +18,7 @@ pub(crate) use twitter::Twitter;
 
 use crate::application::Control;
 use crate::run::RunError;
-use crate::stage::{AT_THE_END, Client, Failure, Place};
+use crate::script::{AT_THE_END, Client, Failure, Place};
 
 /// What a key holds: a few numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use isonomy_workload::Rng;
 
 use super::{List, read, weighted, write};
 use crate::application::Assertion;
-use crate::stage::{Failure, Logged, Script, Step, Turn};
+use crate::script::{Failure, Logged, Script, Step, Turn};
 
 /// Courseware.
 pub(crate) struct Courseware;

@@ -11,7 +11,7 @@ use isonomy_workload::Rng;
 
 use super::{List, read, write};
 use crate::application::Assertion;
-use crate::stage::{Failure, Logged, Script, Step, Turn};
+use crate::script::{Failure, Logged, Script, Step, Turn};
 
 /// Treiber's stack.
 pub(crate) struct Stack;

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use crate::application::Control;
 use crate::key_value::open;
 use crate::run::RunError;
-use crate::stage::{Client, Failure, Place};
+use crate::script::{Client, Failure, Place};
 
 /// A connection and its prepared statements.
 pub(crate) struct Database {

@@ -8,7 +8,7 @@ use isonomy_workload::Rng;
 
 use super::client::{Database, numbers, text};
 use crate::application::Assertion;
-use crate::stage::{Failure, Logged, Script, Step, Turn};
+use crate::script::{Failure, Logged, Script, Step, Turn};
 
 /// SmallBank.
 pub(crate) struct SmallBank;

@@ -17,7 +17,7 @@ use isonomy_workload::Rng;
 
 use super::client::Database;
 use crate::application::Assertion;
-use crate::stage::{Failure, Logged, Script, Step, Turn};
+use crate::script::{Failure, Logged, Script, Step, Turn};
 use new_order::{Line, NewOrder};
 use payment::{Customer, Payment};
 

@@ -12,7 +12,7 @@ use isonomy_workload::Rng;
 
 use super::client::{Database, numbers, text};
 use crate::application::Assertion;
-use crate::stage::{Failure, Logged, Script, Step, Turn};
+use crate::script::{Failure, Logged, Script, Step, Turn};
 
 /// Wikipedia.
 pub(crate) struct Wikipedia;

@@ -27,7 +27,7 @@ pub(crate) struct BenchArgs {
     )]
     level: Vec<StoreLevel>,
     /// Numbers of sessions, one after the other
-    #[arg(long, value_name = "N[,N…]", value_delimiter = ',', default_value = "3", value_parser = clap::value_parser!(u32).range(1..=100))]
+    #[arg(long, value_name = "N[,N…]", value_delimiter = ',', default_value = "3", value_parser = clap::value_parser!(u32).range(1..=10))]
     sessions: Vec<u32>,
     /// How many operations a session has; as many as the application usually has if absent
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]

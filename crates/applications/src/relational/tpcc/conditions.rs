@@ -6,7 +6,7 @@
 use super::{CUSTOMERS, DISTRICTS, WAREHOUSE};
 use crate::application::Assertion;
 use crate::relational::client::{Database, numbers};
-use crate::stage::Failure;
+use crate::script::Failure;
 
 pub(super) const ASSERTIONS: &[Assertion] = &[
     Assertion { name: "A1", about: "the warehouse's payments are those of its districts" },

@@ -2,7 +2,7 @@
 
 use super::{DISTRICTS, WAREHOUSE};
 use crate::relational::client::{Database, numbers};
-use crate::stage::Failure;
+use crate::script::Failure;
 
 const OLDEST: &str = "SELECT no_o_id FROM new_order WHERE no_w_id = $1 AND no_d_id = $2 ORDER BY no_o_id ASC LIMIT 1";
 const TAKE: &str = "DELETE FROM new_order WHERE no_w_id = $1 AND no_d_id = $2 AND no_o_id = $3";

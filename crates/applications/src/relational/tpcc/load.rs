@@ -4,7 +4,7 @@ use isonomy_sql::Datum;
 
 use super::{CUSTOMERS, DISTRICTS, ITEMS, WAREHOUSE};
 use crate::relational::client::{Database, numbers, text};
-use crate::stage::Failure;
+use crate::script::Failure;
 
 /// The history of payments has no key in the specification; here each payment has a number.
 pub(super) const SCHEMA: &str = "

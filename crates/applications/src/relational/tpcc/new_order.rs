@@ -5,7 +5,7 @@
 
 use super::WAREHOUSE;
 use crate::relational::client::{Database, numbers};
-use crate::stage::Failure;
+use crate::script::Failure;
 
 /// An order that is to be entered.
 #[derive(Clone, Debug)]

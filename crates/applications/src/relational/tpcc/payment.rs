@@ -2,7 +2,7 @@
 
 use super::WAREHOUSE;
 use crate::relational::client::{Database, numbers, text};
-use crate::stage::Failure;
+use crate::script::Failure;
 
 /// A payment that is to be taken.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use super::WAREHOUSE;
 use crate::relational::client::{Database, numbers};
-use crate::stage::Failure;
+use crate::script::Failure;
 
 const GET_CUSTOMER: &str = "SELECT c_balance FROM customer WHERE c_w_id = $1 AND c_d_id = $2 AND c_id = $3";
 const LAST_ORDER: &str = "SELECT o_id, o_carrier_id FROM orders
