@@ -112,7 +112,6 @@ impl Run<'_> {
     }
 }
 
-
 fn between(table: &Table, prefix: &[Datum], lower: &Bound<Datum>, upper: &Bound<Datum>, found: &mut Vec<Found>) {
     let at = prefix.len();
     let start = match lower {

@@ -247,7 +247,10 @@ fn regular_expressions_match() {
     check(
         &mut postgres(),
         &[
-            ("SELECT 'pg_toast_7' !~ '^pg_toast', 'Alice' ~* '^a.*e$', 'Alice' ~ '^a', NULL ~ 'a'", "false true false NULL"),
+            (
+                "SELECT 'pg_toast_7' !~ '^pg_toast', 'Alice' ~* '^a.*e$', 'Alice' ~ '^a', NULL ~ 'a'",
+                "false true false NULL",
+            ),
             ("SELECT 'a' OPERATOR(pg_catalog.~) '^(a)$'", "true"),
             ("SELECT 'a' ~ '('", "2201B"),
         ],
