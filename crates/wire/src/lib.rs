@@ -30,6 +30,7 @@ mod password;
 mod postgres;
 mod random;
 mod server;
+mod stop;
 mod stream;
 mod text;
 

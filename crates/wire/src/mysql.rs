@@ -23,6 +23,7 @@ use crate::config::Limits;
 use crate::door::Protocol;
 use crate::guard::Guard;
 use crate::password::Password;
+use crate::stop::Stop;
 use crate::stream::Stream;
 use packet::Packets;
 use session::Session;
@@ -36,26 +37,6 @@ pub(crate) struct Mysql {
     engine: Engine,
     password: Option<Password>,
     limits: Limits,
-}
-
-/// Why a command has no answer.
-enum Stop {
-    /// The client is told.
-    Failed(Error),
-    /// The client is gone.
-    Lost(io::Error),
-}
-
-impl From<Error> for Stop {
-    fn from(error: Error) -> Self {
-        Stop::Failed(error)
-    }
-}
-
-impl From<io::Error> for Stop {
-    fn from(error: io::Error) -> Self {
-        Stop::Lost(error)
-    }
 }
 
 impl Mysql {

@@ -24,6 +24,7 @@ use crate::config::Limits;
 use crate::door::Protocol;
 use crate::guard::Guard;
 use crate::password::Password;
+use crate::stop::Stop;
 use crate::stream::Stream;
 use scram::Verifier;
 use session::Session;
@@ -37,26 +38,6 @@ pub(crate) struct Postgres {
     engine: Engine,
     verifier: Option<Verifier>,
     limits: Limits,
-}
-
-/// Why a request has no answer.
-enum Stop {
-    /// The client is told.
-    Failed(Error),
-    /// The client is gone.
-    Lost(io::Error),
-}
-
-impl From<Error> for Stop {
-    fn from(error: Error) -> Self {
-        Stop::Failed(error)
-    }
-}
-
-impl From<io::Error> for Stop {
-    fn from(error: io::Error) -> Self {
-        Stop::Lost(error)
-    }
 }
 
 impl Postgres {

@@ -210,19 +210,21 @@ impl Exec<'_> {
             return Err(problem);
         }
         let last = last.expect("it has failed again at least once");
-        if shrunk.kept.is_empty() {
+        // Some that were to stay as they were may be fresh now, because of others before them.
+        let needed = stale_reads(&last.run).len();
+        if needed == 0 {
             return self.people(
                 "\nIt fails as well if every read returns the newest: isolation is not what this failure is about.\n",
             );
         }
-        let (sizes, kept) = (story::sizes(trial), count(shrunk.kept.len(), "stale read"));
+        let (sizes, kept) = (story::sizes(trial), count(needed, "stale read"));
         let head = if shrunk.is_minimal {
-            let without = if shrunk.kept.len() == 1 { "without it" } else { "without any one of them" };
+            let without = if needed == 1 { "without it" } else { "without any one of them" };
             format!("\nOf {sizes}, it takes {kept} to fail; {without} the command passes:\n")
         } else {
             format!("\nOf {sizes}, {kept} are enough to fail, perhaps fewer:\n")
         };
-        let told = story::tell(&last, &shrunk.kept, self.terminal.out)?;
+        let told = story::tell(&last, self.terminal.out)?;
         self.people(&format!("{head}{told}"))?;
         self.machine(&last, "shrunk")
     }

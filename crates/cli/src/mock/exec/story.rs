@@ -20,14 +20,12 @@ pub(super) fn stale_reads(run: &[Ended]) -> Vec<Place> {
     reads.collect()
 }
 
-/// The reads that are kept, and what the checker says of the run.
-pub(super) fn tell(trial: &Trial, kept: &[Place], paint: Paint) -> Result<String, Failure> {
+/// The stale reads of a run, and what the checker says of it.
+pub(super) fn tell(trial: &Trial, paint: Paint) -> Result<String, Failure> {
     let mut text = String::new();
     for ended in &trial.run {
-        for (place, read) in ended.reads.iter().enumerate() {
-            if kept.contains(&(ended.session, ended.number, place)) && read.is_stale() {
-                text += &format!("  {}\n", sentence(ended, read, paint));
-            }
+        for read in ended.reads.iter().filter(|read| read.is_stale()) {
+            text += &format!("  {}\n", sentence(ended, read, paint));
         }
     }
     let history = trial.history()?;
