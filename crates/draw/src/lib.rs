@@ -30,8 +30,11 @@ mod geometry;
 mod kind;
 mod layout;
 mod model;
+mod page;
+mod paint;
 mod route;
 mod svg;
 mod text;
 
 pub use model::Drawing;
+pub use page::{Exhibit, Page, Section, VerdictRow};

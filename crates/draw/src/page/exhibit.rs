@@ -1,0 +1,280 @@
+//! A counterexample as data for a page: drawings, story and transactions, joined by the names of what they speak of.
+
+use isonomy_checker::{
+    AnomalyInfo, Counterexample, Edge, Evidence, Explanation, IsolationLevel, Party, Topic, explain, told_edge, topics,
+};
+use isonomy_history::{EventId, History, Key, Outcome, TxnId};
+
+use super::scenes::{Scene, scene_of, scenes};
+use crate::events;
+use crate::kind;
+use crate::text::{shortened, with_short_words};
+
+/// So many events of a transaction are on the page beside those that matter.
+const MOST_EVENTS: usize = 300;
+/// Names may be anything.
+const MOST_OF_A_WORD: usize = 60;
+const MOST_OF_AN_EVENT: usize = 200;
+
+/// A counterexample to look at: who did what, why it cannot be, and how it looks.
+///
+/// It keeps nothing of the history.
+pub struct Exhibit {
+    pub(super) info: &'static AnomalyInfo,
+    pub(super) violated: Option<IsolationLevel>,
+    pub(super) holding: Vec<IsolationLevel>,
+    pub(super) source: Option<String>,
+    /// The names of the keys that it speaks of.
+    pub(super) keys: Vec<String>,
+    pub(super) transactions: Vec<Card>,
+    pub(super) scenes: Vec<Scene>,
+    /// For each scene, for each arrow: its reason in words.
+    pub(super) told: Vec<Vec<String>>,
+    pub(super) steps: Vec<Step>,
+    pub(super) names: Names,
+}
+
+/// A transaction with its events.
+pub(super) struct Card {
+    pub(super) txn: TxnId,
+    pub(super) name: String,
+    pub(super) session: String,
+    /// In its session, from 1.
+    pub(super) position: u32,
+    pub(super) outcome: Outcome,
+    /// Where in the input it stands.
+    pub(super) place: Option<String>,
+    pub(super) times: Option<(i64, Option<i64>)>,
+    pub(super) events: Vec<CardEvent>,
+    /// How many more events it has.
+    pub(super) left_out: usize,
+}
+
+pub(super) struct CardEvent {
+    pub(super) event: EventId,
+    pub(super) text: String,
+    /// It is in the drawings.
+    pub(super) matters: bool,
+}
+
+/// A sentence, and what it speaks of.
+pub(super) struct Step {
+    pub(super) number: String,
+    pub(super) text: String,
+    /// `None` if it is about a case that is not drawn.
+    pub(super) scene: Option<usize>,
+    /// Indices of arrows.
+    pub(super) arrows: Vec<usize>,
+    /// The arrows that these rest on.
+    pub(super) reasons: Vec<usize>,
+    pub(super) events: Vec<EventId>,
+    pub(super) txns: Vec<TxnId>,
+}
+
+/// What things are called in attributes: numbers in the order of the exhibit, which say nothing of the input and need no escapes.
+pub(super) struct Names {
+    keys: Vec<Key>,
+    txns: Vec<TxnId>,
+    /// For each transaction the number of its first event, and which keys each event is about.
+    events: Vec<(EventId, Vec<Vec<usize>>)>,
+}
+
+impl Exhibit {
+    /// Takes a counterexample of a history apart.
+    pub fn new(history: &History, counterexample: &Counterexample) -> Self {
+        let explanation = explain(history, counterexample);
+        let scenes = scenes(history, counterexample);
+        let txns = parties(&explanation, &scenes);
+        let keys = counterexample.keys();
+        let names = Names::new(history, keys.clone(), &txns);
+        let told = scenes.iter().map(|scene| told(history, counterexample, scene)).collect();
+        let steps = explanation.steps.iter().zip(topics(history, counterexample));
+        let steps = steps.map(|(sentence, topic)| Step {
+            number: sentence.number.clone(),
+            text: with_short_words(&sentence.text, MOST_OF_A_WORD),
+            ..step(history, &scenes, topic)
+        });
+        Exhibit {
+            info: counterexample.anomaly.info(),
+            violated: None,
+            holding: Vec::new(),
+            source: None,
+            keys: keys.iter().map(|&key| shortened(&history.key_name(key).to_string(), MOST_OF_A_WORD)).collect(),
+            transactions: txns.iter().map(|&txn| card(history, txn, &scenes)).collect(),
+            steps: steps.collect(),
+            scenes,
+            told,
+            names,
+        }
+    }
+
+    /// The weakest level that it violates.
+    pub fn violating(mut self, level: IsolationLevel) -> Self {
+        self.violated = Some(level);
+        self
+    }
+
+    /// The strongest levels that the history satisfies all the same.
+    pub fn holding(mut self, levels: &[IsolationLevel]) -> Self {
+        self.holding = levels.to_vec();
+        self
+    }
+
+    /// What the history is called: a file, as a rule.
+    pub fn source(mut self, name: impl Into<String>) -> Self {
+        self.source = Some(name.into());
+        self
+    }
+}
+
+/// All that take part, in the order of the story.
+fn parties(explanation: &Explanation<'_>, scenes: &[Scene]) -> Vec<TxnId> {
+    let mut txns: Vec<TxnId> = explanation.transactions.iter().map(|participant| participant.txn).collect();
+    for party in scenes.iter().flat_map(|scene| &scene.panel.boxes).filter_map(|b| b.party) {
+        if !txns.contains(&party) {
+            txns.push(party);
+        }
+    }
+    txns
+}
+
+/// For each arrow of a scene, why it is there.
+fn told(history: &History, counterexample: &Counterexample, scene: &Scene) -> Vec<String> {
+    let name = |party: Party| party.map_or("the initial state".into(), |txn| history.transaction_name(txn).to_string());
+    let one = |edge: &Edge| match (&counterexample.evidence, kind::key(&edge.why)) {
+        // A faulty read puts nobody before anybody.
+        (Evidence::Read(_), Some(key)) => {
+            format!("{} read {} from {}.", name(edge.to), history.key_name(key), name(edge.from))
+        }
+        _ => told_edge(history, counterexample, edge),
+    };
+    let told = |edges: &[Edge]| edges.iter().map(one).collect::<Vec<_>>().join(" ");
+    scene.panel.arrows.iter().map(|arrow| with_short_words(&told(&arrow.edges), MOST_OF_A_WORD)).collect()
+}
+
+/// What a sentence speaks of, without its words.
+fn step(history: &History, scenes: &[Scene], topic: Topic) -> Step {
+    let at = scene_of(scenes, topic);
+    let (mut arrows, mut reasons, mut events, mut txns) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    if let Some(scene) = at.map(|at| &scenes[at]) {
+        match topic {
+            Topic::Read => {
+                arrows = (0..scene.panel.arrows.len()).collect();
+                let lines = scene.panel.boxes.iter().flat_map(|b| &b.lines);
+                events = lines.filter(|line| line.bad).map(|line| line.event).collect();
+            }
+            Topic::Edge { edge, .. } => {
+                let (arrow, rests_on) = scene.arrows_of(edge);
+                arrows = vec![arrow];
+                reasons = rests_on.to_vec();
+            }
+            Topic::Cycle { .. } => arrows = scene.circle(),
+            Topic::Split { key, first, second } | Topic::Side { key, first, second } => {
+                txns = vec![first, second];
+                events = txns.iter().filter_map(|&txn| events::last_write(history, txn, key)).collect();
+            }
+        }
+        for &arrow in arrows.iter().chain(&reasons) {
+            events.extend(&scene.panel.arrows[arrow].events);
+        }
+    }
+    for list in [&mut arrows, &mut reasons] {
+        list.sort_unstable();
+        list.dedup();
+    }
+    reasons.retain(|reason| !arrows.contains(reason));
+    events.sort_unstable();
+    events.dedup();
+    Step { number: String::new(), text: String::new(), scene: at, arrows, reasons, events, txns }
+}
+
+fn card(history: &History, txn: TxnId, scenes: &[Scene]) -> Card {
+    let lines = || scenes.iter().flat_map(|scene| &scene.panel.boxes).flat_map(|b| &b.lines);
+    let mut others = 0;
+    let mut events = Vec::new();
+    for event in history.event_ids(txn) {
+        let matters = lines().any(|line| line.event == event);
+        others += usize::from(!matters);
+        if matters || others <= MOST_EVENTS {
+            let text = shortened(&history.named(history.event(event)).to_string(), MOST_OF_AN_EVENT);
+            events.push(CardEvent { event, text, matters });
+        }
+    }
+    let (place, times) = (history.place(txn), history.times(txn));
+    let short = |text: String| shortened(&text, MOST_OF_A_WORD);
+    Card {
+        txn,
+        name: short(history.transaction_name(txn).to_string()),
+        session: short(history.session_name(history.session_of(txn)).to_string()),
+        position: history.position(txn) + 1,
+        outcome: history.outcome(txn),
+        place: (place.line > 0 || place.file.is_some()).then(|| place.to_string()),
+        times: times.start.map(|start| (start, times.finish)),
+        left_out: history.event_ids(txn).len() - events.len(),
+        events,
+    }
+}
+
+impl Names {
+    fn new(history: &History, keys: Vec<Key>, txns: &[TxnId]) -> Self {
+        let about = |event: EventId| -> Vec<usize> {
+            (0..keys.len()).filter(|&index| events::concerns(history, event, keys[index])).collect()
+        };
+        let events = txns.iter().map(|&txn| {
+            let first = history.event_ids(txn).next().unwrap_or(EventId(0));
+            (first, history.event_ids(txn).map(about).collect())
+        });
+        Names { events: events.collect(), keys, txns: txns.to_vec() }
+    }
+
+    /// The initial state has a name, too.
+    pub(super) fn party(&self, party: Party) -> String {
+        match party.and_then(|txn| self.txns.iter().position(|&other| other == txn)) {
+            Some(index) => format!("t{index}"),
+            None => "initial".into(),
+        }
+    }
+
+    pub(super) fn event(&self, event: EventId) -> String {
+        match self.find(event) {
+            Some((txn, number)) => format!("t{txn}.{number}"),
+            None => String::new(),
+        }
+    }
+
+    pub(super) fn arrow(scene: usize, arrow: usize) -> String {
+        format!("s{scene}e{arrow}")
+    }
+
+    pub(super) fn keys(&self, keys: impl Iterator<Item = Key>) -> String {
+        let index = |key: Key| self.keys.iter().position(|&other| other == key);
+        joined(keys.filter_map(index))
+    }
+
+    /// The keys that an event is about.
+    pub(super) fn keys_of_event(&self, event: EventId) -> String {
+        joined(self.find(event).into_iter().flat_map(|(txn, number)| self.events[txn].1[number].iter().copied()))
+    }
+
+    /// The keys that some event of a transaction is about.
+    pub(super) fn keys_of(&self, party: Party) -> String {
+        let Some(txn) = party.and_then(|txn| self.txns.iter().position(|&other| other == txn)) else {
+            return joined(0..self.keys.len());
+        };
+        let mut keys: Vec<usize> = self.events[txn].1.iter().flatten().copied().collect();
+        keys.sort_unstable();
+        keys.dedup();
+        joined(keys.into_iter())
+    }
+
+    fn find(&self, event: EventId) -> Option<(usize, usize)> {
+        self.events.iter().enumerate().find_map(|(txn, (first, events))| {
+            let number = event.0.checked_sub(first.0)? as usize;
+            (number < events.len()).then_some((txn, number))
+        })
+    }
+}
+
+fn joined(keys: impl Iterator<Item = usize>) -> String {
+    keys.map(|key| format!("k{key}")).collect::<Vec<_>>().join(" ")
+}
