@@ -83,6 +83,7 @@ Examples:
   isonomy check --level si,ser history.txt
   isonomy check --level si --certificate proof.jsonl history.jsonl; isonomy certify history.jsonl proof.jsonl
   isonomy check --svg why.svg history.jsonl
+  isonomy check --html why.html runs/*.jsonl
   zcat history.jsonl.gz | isonomy check --all-anomalies -
 
 {EXIT_CODES}"))]
@@ -114,6 +115,10 @@ pub(crate) struct CheckArgs {
     /// The same drawing as a graph for Graphviz; for one history
     #[arg(long, value_name = "FILE")]
     pub(crate) dot: Option<PathBuf>,
+    /// Write a page to open in a browser: the verdicts, and for each history the counterexample of the weakest level that is
+    /// violated, to step through
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
     /// Drop session order from all levels
     #[arg(long)]
     pub(crate) no_session_order: bool,
@@ -254,7 +259,7 @@ pub(crate) struct LevelsArgs {
 /// Arguments of `anomalies`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  isonomy anomalies\n  isonomy anomalies lost-update\n  isonomy anomalies G1a --json"
+    after_help = "Examples:\n  isonomy anomalies\n  isonomy anomalies lost-update\n  isonomy anomalies G1a --json\n  isonomy anomalies --html gallery.html"
 )]
 pub(crate) struct AnomaliesArgs {
     /// A name, or what others call it
@@ -262,6 +267,9 @@ pub(crate) struct AnomaliesArgs {
     /// Print one JSON object per anomaly, a line each
     #[arg(long)]
     pub(crate) json: bool,
+    /// Write a page of all anomalies to open in a browser, each with a small history that shows it
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["name", "json"])]
+    pub(crate) html: Option<PathBuf>,
 }
 
 /// Arguments of `generate`.

@@ -25,6 +25,7 @@ mod columns;
 mod dot;
 mod draft;
 mod events;
+mod gallery;
 mod gather;
 mod geometry;
 mod kind;
@@ -36,5 +37,6 @@ mod route;
 mod svg;
 mod text;
 
+pub use gallery::gallery;
 pub use model::Drawing;
 pub use page::{Exhibit, Page, Section, VerdictRow};

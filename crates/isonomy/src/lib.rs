@@ -25,11 +25,11 @@ use std::path::Path;
 
 pub use isonomy_checker::{
     ANOMALIES, Ablation, Anomaly, AnomalyInfo, Case, Counterexample, Edge, End, Engine, Evidence, Explanation,
-    IsolationLevel, Options, Participant, Party, Reason, Refutation, Sentence, Stage, Step, Terms, Topic, UnknownAnomaly,
-    UnknownLevel, Verdict, Why, Witness, certify, check, explain, frontier, oracle, patterns, report, told_edge, topics,
-    versions_are_determined,
+    IsolationLevel, Options, Participant, Party, Reason, Refutation, Sentence, Stage, Step, Terms, Topic,
+    UnknownAnomaly, UnknownLevel, Verdict, Why, Witness, certify, check, explain, frontier, oracle, patterns, report,
+    told_edge, topics, versions_are_determined,
 };
-pub use isonomy_draw::{Drawing, Exhibit, Page, Section};
+pub use isonomy_draw::{Drawing, Exhibit, Page, Section, VerdictRow, gallery};
 pub use isonomy_history::formats::{self, Format, ReadError, ReadOptions};
 pub use isonomy_history::{
     Datum, Event, EventId, History, HistoryBuilder, HistoryError, InitialRule, Key, Name, NamedEvent, Outcome, Place,

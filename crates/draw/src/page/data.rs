@@ -39,6 +39,6 @@ pub(super) fn json(exhibit: &Exhibit) -> String {
         })
     };
     let steps: Vec<Value> = exhibit.steps.iter().map(step).collect();
-    // Nothing in it can end the element.
-    json!({ "edges": edges, "steps": steps }).to_string().replace('<', "\\u003c")
+    // Nothing in it can end the element, or be taken for markup.
+    json!({ "edges": edges, "steps": steps }).to_string().replace('<', "\\u003c").replace('&', "\\u0026")
 }

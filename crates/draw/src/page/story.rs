@@ -6,8 +6,7 @@ use super::exhibit::{Exhibit, Step};
 use crate::text::xml;
 
 pub(super) fn render(out: &mut String, exhibit: &Exhibit, number: usize) {
-    let splits = exhibit.steps.iter().filter(|step| depth(step) > 0).count();
-    if splits > 0 {
+    if exhibit.scenes.len() > 1 {
         out.push_str(
             "<p class=\"hint\">Nobody saw which of some writes came first. Whichever it was, there is a circle.</p>\n",
         );

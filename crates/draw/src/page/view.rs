@@ -71,7 +71,7 @@ fn bar(out: &mut String, exhibit: &Exhibit, number: usize) {
     let total = exhibit.steps.len();
     let _ = writeln!(
         out,
-        "<span class=\"count\">0 / {total}</span>\n<button type=\"button\" data-do=\"clear\" aria-label=\"Clear the choice\" aria-keyshortcuts=\"Escape\" title=\"Clear (Escape)\" hidden>×</button>\n</div>"
+        "<span class=\"count\">0 / {total}</span>\n<button type=\"button\" data-do=\"clear\" aria-label=\"Clear the choice\" aria-keyshortcuts=\"Escape\" title=\"Clear (Escape)\" hidden=\"hidden\">×</button>\n</div>"
     );
     let _ = writeln!(
         out,
