@@ -88,10 +88,10 @@ const tests = {
     }
     assert.ok((await count(tab, ".timeline .did.on")) > 0 && (await count(tab, ".card .event.on")) > 0);
     assert.equal(await count(tab, ".step[aria-current]"), 1);
-    assert.match(await now(tab), /^2 /);
+    assert.match(await now(tab), /^2\. /);
     await tab.screenshot({ path: path.join(folder, "lost-update-step.png"), fullPage: true });
     await tab.keyboard.press("ArrowLeft");
-    assert.match(await now(tab), /^1 /);
+    assert.match(await now(tab), /^1\. /);
     await tab.keyboard.press("End");
     assert.equal(await tab.locator(".count").innerText(), `${steps} / ${steps}`);
     assert.ok(await tab.locator("[data-do=next]").isDisabled());
@@ -111,13 +111,14 @@ const tests = {
     assert.equal(await count(tab, ".timeline .edge.on"), 1);
     assert.match(await now(tab), /: .* comes before .*: /);
     // A transaction, by keyboard.
-    await tab.locator(".timeline .txn").first().focus();
+    await tab.locator(".timeline .txn[data-txn=t0]").focus();
     await tab.keyboard.press("Enter");
     assert.ok((await count(tab, ".card.on")) === 1 && (await count(tab, ".ring .txn.on")) === 1);
     assert.match(await now(tab), /session/);
     // An event.
     await tab.locator(".card .event").first().click();
-    assert.ok((await count(tab, ".timeline .did.on")) === 1 && (await count(tab, ".timeline .edge.by")) > 0);
+    assert.equal(await count(tab, ".timeline .did.on"), 1);
+    assert.ok((await count(tab, ".timeline .edge.by")) > 0 && (await count(tab, ".ring .edge.by")) > 0);
     // A key.
     await tab.locator("[data-filter]").first().click();
     assert.equal(await tab.locator("[data-filter]").first().getAttribute("aria-pressed"), "true");
@@ -129,7 +130,7 @@ const tests = {
   },
 
   async "cases are folded and drawn one at a time"(browser) {
-    const tab = await open(browser, page("cases", "check", "--level", "serializable", of("serialization-cycle")));
+    const tab = await open(browser, page("cases", "check", "--level", "serializable", of("lost-update-of-a-write")));
     await tab.screenshot({ path: path.join(folder, "cases.png"), fullPage: true });
     const scenes = await count(tab, ".scene");
     assert.ok(scenes > 2, `${scenes} scenes`);
@@ -141,7 +142,8 @@ const tests = {
       seen.add(await tab.locator(".scene:not([hidden])").getAttribute("data-scene"));
       assert.equal(await count(tab, ".step.on:visible"), 1);
     }
-    assert.equal(seen.size, scenes);
+    // What is known in all cases needs no step of its own.
+    assert.ok(seen.size >= scenes - 1, `${[...seen]} of ${scenes}`);
     await tab.screenshot({ path: path.join(folder, "cases-last.png"), fullPage: true });
     if (await count(tab, ".fold")) {
       await tab.locator(".fold").first().click();
@@ -203,7 +205,7 @@ const tests = {
     await tab.screenshot({ path: path.join(folder, "several-400-step.png") });
     await fits(tab);
     await close(tab);
-    const paper = await open(browser, page("paper", "check", "--level", "serializable", of("serialization-cycle")));
+    const paper = await open(browser, page("paper", "check", "--level", "serializable", of("lost-update-of-a-write")));
     await paper.emulateMedia({ media: "print" });
     assert.equal(await count(paper, ".scene:visible"), await count(paper, ".scene"));
     await paper.pdf({ path: path.join(folder, "paper.pdf"), format: "A4" });

@@ -100,7 +100,10 @@ fn is_joined(html: &str, history: &History, counterexample: &Counterexample) {
         for name in strings(&step["edges"]).into_iter().chain(strings(&step["reasons"])) {
             assert!(edges.contains_key(name), "{step}");
         }
-        assert!(strings(&step["events"]).iter().all(|event| values(&timelines, "data-event").contains(event)), "{step}");
+        assert!(
+            strings(&step["events"]).iter().all(|event| values(&timelines, "data-event").contains(event)),
+            "{step}"
+        );
         assert!(strings(&step["txns"]).iter().all(|txn| values(&timelines, "data-txn").contains(txn)), "{step}");
         let spoken_of = ["edges", "events", "txns"].iter().map(|list| strings(&step[list]).len()).sum::<usize>();
         assert!(spoken_of > 0, "a sentence speaks of nothing: {step}");
@@ -120,7 +123,9 @@ fn overlaps(html: &str) -> Vec<String> {
     let mut found = Vec::new();
     for ring in inside(document.root_element(), "ring") {
         let rects = |class: &str| -> Vec<[f64; 4]> {
-            let number = |node: Node<'_, '_>, name| node.attribute(name).expect("it is there").parse::<f64>().expect("it is a number");
+            let number = |node: Node<'_, '_>, name| {
+                node.attribute(name).expect("it is there").parse::<f64>().expect("it is a number")
+            };
             let corners = |node: Node<'_, '_>| {
                 let (x, y) = (number(node, "x"), number(node, "y"));
                 [x, y, x + number(node, "width"), y + number(node, "height")]

@@ -39,6 +39,13 @@ pub(super) fn json(exhibit: &Exhibit) -> String {
         })
     };
     let steps: Vec<Value> = exhibit.steps.iter().map(step).collect();
-    // Nothing in it can end the element, or be taken for markup.
-    json!({ "edges": edges, "steps": steps }).to_string().replace('<', "\\u003c").replace('&', "\\u0026")
+    let mut text = String::new();
+    for c in json!({ "edges": edges, "steps": steps }).to_string().chars() {
+        // Nothing in it can end the element or be taken for markup, and HTML has no such letters as the last two.
+        match c {
+            '<' | '&' | '\u{fffe}' | '\u{ffff}' => text += &format!("\\u{:04x}", u32::from(c)),
+            c => text.push(c),
+        }
+    }
+    text
 }

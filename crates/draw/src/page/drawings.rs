@@ -4,11 +4,11 @@ use std::fmt::Write;
 
 use super::assets::least_width;
 use super::exhibit::{Exhibit, Names};
-use super::ring::ring;
+use super::ring::{extent, ring};
 use super::scenes::Scene;
-use crate::geometry::{Curve, Point};
+use crate::geometry::{Curve, Point, Rect};
 use crate::kind::Kind;
-use crate::layout::{Layout, arrange};
+use crate::layout::arrange;
 use crate::model::{Arrow, Panel, Transaction};
 use crate::paint::{self, Marks, number};
 use crate::text::xml;
@@ -43,22 +43,26 @@ pub(super) fn render(out: &mut String, exhibit: &Exhibit, exhibit_number: usize)
 fn scene(out: &mut String, exhibit: &Exhibit, scene: &Scene, index: usize) {
     let marks = marks(exhibit, &scene.panel, index);
     let clock = if scene.panel.clock.is_some() { "Sessions, from left to right in time" } else { "Sessions" };
-    figure(out, "timeline", clock, &scene.panel, &arrange(&scene.panel, 0.0), &marks);
+    let layout = arrange(&scene.panel, 0.0);
+    let all = Rect { x: 0.0, y: 0.0, width: layout.width, height: layout.height };
+    figure(out, "timeline", clock, &all, |out| paint::panel(out, &scene.panel, &layout, Some(&marks)));
     if let Some((graph, layout)) = ring(&scene.panel) {
-        figure(out, "ring", "Who must come before whom", &graph, &layout, &marks);
+        let title = "Who must come before whom";
+        figure(out, "ring", title, &extent(&layout), |out| paint::panel(out, &graph, &layout, Some(&marks)));
     }
 }
 
-fn figure(out: &mut String, class: &str, title: &str, panel: &Panel, layout: &Layout, marks: &Marks) {
-    let [width, height] = [layout.width, layout.height].map(|length| number((length + 2.0 * MARGIN).ceil()));
-    let corner = number(-MARGIN);
-    let least = least_width(layout.width);
+fn figure(out: &mut String, class: &str, title: &str, extent: &Rect, draw: impl FnOnce(&mut String)) {
+    let extent = extent.grown(MARGIN);
+    let [x, y, width, height] =
+        [extent.x.floor(), extent.y.floor(), extent.width.ceil() + 1.0, extent.height.ceil() + 1.0].map(number);
     let _ = writeln!(
         out,
         "<figure class=\"{class}\">\n<figcaption>{title}</figcaption>\n<div class=\"scroll\">\n\
-         <svg class=\"{least}\" width=\"{width}\" height=\"{height}\" viewBox=\"{corner} {corner} {width} {height}\" role=\"group\" aria-label=\"{title}\">"
+         <svg class=\"{}\" width=\"{width}\" height=\"{height}\" viewBox=\"{x} {y} {width} {height}\" role=\"group\" aria-label=\"{title}\">",
+        least_width(extent.width)
     );
-    paint::panel(out, panel, layout, Some(marks));
+    draw(out);
     out.push_str("</svg>\n</div>\n</figure>\n");
 }
 

@@ -2,10 +2,10 @@
 
 use std::f64::consts::PI;
 
-use crate::geometry::{Point, Rect};
+use crate::geometry::{Curve, Point, Rect};
 use crate::layout::{Layout, size};
 use crate::model::{Arrow, Panel, Transaction};
-use crate::route::{FORBIDDEN, Ground, route};
+use crate::route::{FORBIDDEN, Ground, Route, route};
 use crate::text::mono;
 
 /// Between two neighbours, beside the label of the arrow that joins them.
@@ -29,6 +29,10 @@ pub(super) fn ring(panel: &Panel) -> Option<(Panel, Layout)> {
         .collect();
     let graph = Panel { caption: None, lanes: Vec::new(), boxes, arrows, clock: None };
     let order = order(&graph);
+    if order.len() == 2 && graph.arrows.iter().all(|arrow| arrow.from != arrow.to) {
+        let layout = pair(&graph, &order);
+        return Some((graph, layout));
+    }
     let mut best: Option<(Layout, f64)> = None;
     // A larger ring is taken only if a smaller one will not do.
     for room in [1.0, 1.2, 1.5, 2.0] {
@@ -76,6 +80,34 @@ fn order(panel: &Panel) -> Vec<usize> {
     order
 }
 
+/// Two boxes beside each other. Arrows to the right go above, those to the left below, further out the more there are.
+fn pair(panel: &Panel, order: &[usize]) -> Layout {
+    let sizes: Vec<(f64, f64)> = panel.boxes.iter().map(size).collect();
+    let label = panel.arrows.iter().map(|arrow| mono(&arrow.label)).fold(0.0, f64::max);
+    let mut boxes: Vec<Rect> = sizes.iter().map(|&(width, height)| Rect { x: 0.0, y: 0.0, width, height }).collect();
+    boxes[order[1]].x = sizes[order[0]].0 + label.max(GAP) + 8.0;
+    let mut arcs = [0.0; 2];
+    let routes = panel.arrows.iter().map(|arrow| {
+        let (from, to) = (boxes[arrow.from], boxes[arrow.to]);
+        let is_right = from.x < to.x;
+        arcs[usize::from(is_right)] += 1.0;
+        let (up, rightwards) = if is_right { (-1.0, 1.0) } else { (1.0, -1.0) };
+        let height = up * (14.0 + 30.0 * arcs[usize::from(is_right)]);
+        // They leave and arrive beside the middle, where they lean to.
+        let end = |b: Rect, lean: f64| {
+            let y = if is_right { b.y } else { b.bottom() };
+            Point { x: b.center().x + lean * rightwards * b.width / 5.0, y }
+        };
+        let (from, to) = (end(from, 1.0), end(to, -1.0));
+        let lean = |end: Point, by: f64| Point { x: end.x + by, y: end.y + height };
+        let aside = 0.3 * rightwards * height.abs();
+        Route::along(Curve([from, lean(from, aside), lean(to, -aside), to]), &arrow.label)
+    });
+    let routes = routes.collect();
+    let (width, height) = (boxes[order[1]].right(), boxes[order[1]].height);
+    Layout { width, height, caption: Vec::new(), lanes: Vec::new(), boxes, routes, ticks: Vec::new() }
+}
+
 fn placed(panel: &Panel, order: &[usize], room: f64) -> (Layout, f64) {
     let sizes: Vec<(f64, f64)> = panel.boxes.iter().map(size).collect();
     let widest = sizes.iter().map(|size| size.0).fold(0.0, f64::max);
@@ -97,6 +129,7 @@ fn placed(panel: &Panel, order: &[usize], room: f64) -> (Layout, f64) {
         boxes.iter().flat_map(|b| [Point { x: b.x, y: b.y }, Point { x: b.right(), y: b.bottom() }]).collect();
     // Arrows and their labels may go around the outermost boxes.
     let bounds = Rect::of(&corners).grown(MARGIN);
+    // Two boxes in a row leave no height for that by themselves.
     let low = if order.len() <= 2 { 20.0 } else { 0.0 };
     for b in &mut boxes {
         (b.x, b.y) = (b.x - bounds.x, b.y - bounds.y + low);
@@ -107,4 +140,12 @@ fn placed(panel: &Panel, order: &[usize], room: f64) -> (Layout, f64) {
     let routed = route(&Ground { area, boxes: &boxes, lines: &lines }, &panel.arrows);
     let (caption, lanes, ticks) = (Vec::new(), Vec::new(), Vec::new());
     (Layout { width, height, caption, lanes, boxes, routes: routed.routes, ticks }, routed.price)
+}
+
+/// What of a ring is drawn upon: its arrows seldom need all the room that they are given.
+pub(super) fn extent(layout: &Layout) -> Rect {
+    let rects = layout.boxes.iter().chain(layout.routes.iter().map(|route| &route.label));
+    let corners = rects.flat_map(|rect| [Point { x: rect.x, y: rect.y }, Point { x: rect.right(), y: rect.bottom() }]);
+    let lines = layout.routes.iter().flat_map(|route| route.curve.samples());
+    Rect::of(&corners.chain(lines).collect::<Vec<_>>())
 }

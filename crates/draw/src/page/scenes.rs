@@ -3,8 +3,8 @@
 //! A circle, or a faulty read, is one scene. A proof by cases has one for what is known in all of them, and one for each case with its circle:
 //! their arrows contradict each other, so that no single drawing can have them all.
 
-use isonomy_checker::{Counterexample, Edge, Evidence, Topic};
-use isonomy_history::History;
+use isonomy_checker::{Counterexample, Edge, Evidence, Topic, topics};
+use isonomy_history::{EventId, History};
 
 use crate::draft::{Draft, Role};
 use crate::gather;
@@ -31,6 +31,11 @@ impl Scene {
         (*arrow, reasons)
     }
 
+    /// The events that it shows.
+    fn events(&self) -> impl Iterator<Item = EventId> {
+        self.panel.boxes.iter().flat_map(|b| &b.lines).map(|line| line.event)
+    }
+
     /// The arrows of the whole circle.
     pub(super) fn circle(&self) -> Vec<usize> {
         self.arrows.iter().map(|(arrow, _)| *arrow).collect()
@@ -43,9 +48,14 @@ pub(super) fn scenes(history: &History, counterexample: &Counterexample) -> Vec<
             let panel = gather::faulty_read(history, counterexample, fault);
             vec![Scene { caption: None, panel, case: Some(0), arrows: Vec::new() }]
         }
-        Evidence::Cycle(edges) => vec![circle(history, 0, edges, None)],
+        Evidence::Cycle(edges) => vec![circle(history, 0, edges, None, &[])],
         Evidence::Refutation(refutation) => {
-            let leaves = gather::leaves(&refutation.cases);
+            let mut leaves = gather::leaves(&refutation.cases);
+            // Cases come as the story has them.
+            let topics = topics(history, counterexample);
+            let told =
+                |case: usize| topics.iter().position(|&topic| case_of(topic) == Some(case)).unwrap_or(usize::MAX);
+            leaves.sort_by_cached_key(|leaf| told(leaf.case));
             let drawn = &leaves[..leaves.len().min(MOST_CASES)];
             let mut scenes = Vec::new();
             if leaves.len() > 1 {
@@ -56,9 +66,11 @@ pub(super) fn scenes(history: &History, counterexample: &Counterexample) -> Vec<
                 let caption = Some("What is known in all cases".into());
                 scenes.push(Scene { caption, panel: known.finish(None, true), case: None, arrows: Vec::new() });
             }
+            // A transaction looks the same in all scenes.
+            let shown: Vec<EventId> = scenes.iter().flat_map(Scene::events).collect();
             for (index, leaf) in drawn.iter().enumerate() {
                 let caption = gather::caption(history, &(index + 1).to_string(), &leaf.supposed);
-                scenes.push(circle(history, leaf.case, leaf.edges, Some(caption)));
+                scenes.push(circle(history, leaf.case, leaf.edges, Some(caption), &shown));
             }
             // All scenes tell times from the same moment on.
             let clock = scenes.first().and_then(|scene| scene.panel.clock);
@@ -68,8 +80,9 @@ pub(super) fn scenes(history: &History, counterexample: &Counterexample) -> Vec<
     }
 }
 
-fn circle(history: &History, case: usize, edges: &[Edge], caption: Option<String>) -> Scene {
+fn circle(history: &History, case: usize, edges: &[Edge], caption: Option<String>, shown: &[EventId]) -> Scene {
     let mut draft = Draft::new(history);
+    shown.iter().for_each(|&event| draft.event(event));
     // Reasons come after all of the circle: an arrow that is both is then of the circle.
     let own: Vec<usize> = edges.iter().map(|edge| draft.edge(edge, Role::Main)).collect();
     let arrows = own.into_iter().zip(edges).map(|(arrow, edge)| (arrow, draft.reasons(edge))).collect();
@@ -78,8 +91,16 @@ fn circle(history: &History, case: usize, edges: &[Edge], caption: Option<String
 
 /// The scene that shows what a sentence speaks of. What is known is shown where there is nothing better.
 pub(super) fn scene_of(scenes: &[Scene], topic: Topic) -> Option<usize> {
+    match case_of(topic) {
+        None => Some(0),
+        case => scenes.iter().position(|scene| scene.case == case),
+    }
+}
+
+/// The case whose circle a sentence speaks of.
+fn case_of(topic: Topic) -> Option<usize> {
     match topic {
-        Topic::Read | Topic::Split { .. } | Topic::Side { .. } => Some(0),
-        Topic::Edge { case, .. } | Topic::Cycle { case } => scenes.iter().position(|scene| scene.case == Some(case)),
+        Topic::Read | Topic::Split { .. } | Topic::Side { .. } => None,
+        Topic::Edge { case, .. } | Topic::Cycle { case } => Some(case),
     }
 }

@@ -91,6 +91,7 @@ class Exhibit {
     this.tell(this.words(kind, name));
     this.root.querySelector('[data-do="clear"]').hidden = false;
     this.reveal(on, from);
+    this.bringDrawings(from);
   }
 
   clear() {
@@ -111,13 +112,23 @@ class Exhibit {
   words(kind, name) {
     const elements = this.elements.get(`${kind} ${name}`) ?? [];
     if (kind === "edge") return `${this.data.edges[name].label}: ${this.data.edges[name].why}`;
-    if (kind === "step") return elements[0].innerText;
+    if (kind === "step") return [...elements[0].children].map((part) => part.textContent).join(". ");
     if (kind === "event") return elements.find((element) => element.ariaLabel)?.ariaLabel ?? elements[0].textContent;
     const card = elements.find((element) => element.matches(".card"));
     return card ? `${card.querySelector("p").textContent}, ${card.querySelector(".where").textContent}` : "the initial state";
   }
 
-  // Scrolls within drawings and lists, never the page itself away from what was clicked.
+  // Whoever chose something elsewhere wants to see it drawn. A drawing that is in sight stays where it is.
+  bringDrawings(from) {
+    const drawings = this.root.querySelector(".drawings");
+    const timeline = this.root.querySelector(".scene:not([hidden]) .timeline");
+    if (drawings.contains(from)) return;
+    const { top, bottom, height } = timeline.getBoundingClientRect();
+    const seen = Math.min(bottom, innerHeight) - Math.max(top, this.root.querySelector(".bar").offsetHeight);
+    if (seen < 0.7 * Math.min(height, innerHeight / 2)) drawings.scrollIntoView({ block: "start", behavior: smooth });
+  }
+
+  // Scrolls within drawings and lists.
   reveal(names, from) {
     for (const box of this.root.querySelectorAll(".scroll,.told")) {
       if (box.contains(from) || box.scrollWidth <= box.clientWidth + 1 && box.scrollHeight <= box.clientHeight + 1) continue;
