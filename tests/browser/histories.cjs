@@ -21,3 +21,14 @@ exports.long = lines([
   { session: "alice", ops: [["r", "x", null], ...many(0), ["w", "x", 1]] },
   { session: "bob", ops: [["r", "x", null], ["w", "x", 2]] },
 ]);
+
+// No order of the writes of x and of y is possible, and none is ruled out by itself: a proof with cases in cases.
+exports.nested = `t1: [w(x,1) w(q1,1)]
+t2: [w(x,2) w(q2,1)]
+t3: [w(y,3) w(p3,1)]
+t4: [w(y,4) w(p4,1)]
+r1: [r(x,1) r(p3,1) r(p4,1)]
+r2: [r(x,2) r(p3,1) r(p4,1)]
+r3: [r(y,3) r(q1,1) r(q2,1)]
+r4: [r(y,4) r(q1,1) r(q2,1)]
+`;

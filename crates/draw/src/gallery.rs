@@ -22,33 +22,35 @@ pub fn gallery<'a>(example: impl Fn(&AnomalyInfo) -> Cow<'a, str>) -> Page {
 }
 
 fn section(info: &AnomalyInfo, text: &str) -> Section {
+    let (comments, sessions): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| line.starts_with('#'));
+    // Lines are counted in what is shown.
+    let text = sessions.join("\n");
     let options = ReadOptions { format: Some(Format::Hist), ..ReadOptions::default() };
     let history = formats::read(Source::Stream(Box::new(text.as_bytes())), options).expect("an example is well formed");
-    let (level, counterexample, holding) = examined(&history, info);
-    let (comments, sessions): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| line.starts_with('#'));
+    let (counterexample, holding) = examined(&history, info);
     let says = comments.last().map_or("", |line| line.trim_start_matches(['#', ' ']));
     let names = |levels: &[IsolationLevel]| levels.iter().map(|level| level.name()).collect::<Vec<_>>().join(", ");
-    Section::new(info.name)
-        .verbatim(sessions.join("\n"))
-        .paragraph(says)
-        .facts(&[("Ruled out by", names(info.rules_out)), ("See", info.citation.to_string())])
-        .exhibit(Exhibit::new(&history, &counterexample).violating(level).holding(&holding))
+    let exhibit = Exhibit::new(&history, &counterexample)
+        .untitled()
+        .example(&text, says)
+        .fact("Ruled out by", format!("{}, and what is stronger", names(info.rules_out)))
+        .holding(&holding);
+    Section::new(info.name).exhibit(exhibit)
 }
 
-/// The first level that is violated by the anomaly, how, and the strongest levels that hold.
-fn examined(history: &History, info: &AnomalyInfo) -> (IsolationLevel, Counterexample, Vec<IsolationLevel>) {
+/// How the anomaly shows, and the strongest levels that hold all the same.
+fn examined(history: &History, info: &AnomalyInfo) -> (Counterexample, Vec<IsolationLevel>) {
     let (mut found, mut holding) = (None, Vec::new());
     for level in IsolationLevel::ALL {
         match check(history, level, &Options::default()) {
             Verdict::Violated(counterexample) if counterexample.anomaly == info.anomaly => {
-                found = found.or(Some((level, counterexample)));
+                found = found.or(Some(counterexample));
             }
             Verdict::Holds(_) => holding.push(level),
             Verdict::Violated(_) | Verdict::Undecided(_) => {}
         }
     }
-    let (level, counterexample) = found.expect("the example shows the anomaly");
     let is_strongest = |level: &IsolationLevel| !holding.iter().any(|other| other != level && other.implies(*level));
     let strongest = holding.iter().copied().filter(is_strongest).collect();
-    (level, counterexample, strongest)
+    (found.expect("the example shows the anomaly"), strongest)
 }

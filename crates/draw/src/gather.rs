@@ -103,7 +103,7 @@ fn refuted(history: &History, cases: &[Case]) -> Vec<Panel> {
         for edge in leaf.edges {
             draft.edge(edge, Role::Main);
         }
-        let caption = caption(history, &format!("{}{others}", index + 1), &leaf.supposed);
+        let caption = caption(history, &format!("Case {}{others}", index + 1), &leaf.supposed);
         // All panels tell times from the same moment on.
         panels.push(Panel { clock: span, ..draft.finish(Some(caption), false) });
     }
@@ -165,8 +165,8 @@ pub(crate) fn leaves(cases: &[Case]) -> Vec<Leaf<'_>> {
     found
 }
 
-/// What a case supposes, in words.
-pub(crate) fn caption(history: &History, number: &str, supposed: &[Supposed]) -> String {
+/// What a case supposes, in words, after what it is called.
+pub(crate) fn caption(history: &History, name: &str, supposed: &[Supposed]) -> String {
     // Most proofs speak of one key, which is then said once.
     let shared = supposed.first().map(|first| first.0).filter(|&key| supposed.iter().all(|other| other.0 == key));
     let one = |&(key, first, second): &Supposed| {
@@ -176,5 +176,5 @@ pub(crate) fn caption(history: &History, number: &str, supposed: &[Supposed]) ->
     };
     let place = shared.map_or(String::new(), |key| format!(", on {}", draft::key(history, key)));
     let orders = supposed.iter().map(one).collect::<Vec<_>>().join(", ");
-    if orders.is_empty() { format!("Case {number}") } else { format!("Case {number}{place}: {orders}") }
+    if orders.is_empty() { name.to_string() } else { format!("{name}{place}: {orders}") }
 }

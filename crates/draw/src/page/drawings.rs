@@ -18,9 +18,9 @@ const MARGIN: f64 = 4.0;
 
 pub(super) fn render(out: &mut String, exhibit: &Exhibit, exhibit_number: usize) {
     if exhibit.scenes.len() > 1 {
-        out.push_str("<div class=\"scenes control\" role=\"group\" aria-label=\"Which case is drawn\">\n");
+        out.push_str("<div class=\"scenes control\" role=\"group\" aria-label=\"Which circle is drawn\">\n");
         for (index, scene) in exhibit.scenes.iter().enumerate() {
-            let name = if index == 0 { "Known".into() } else { format!("Case {index}") };
+            let name = if index == 0 { "Known".into() } else { format!("Circle {index}") };
             let caption = xml(scene.caption.as_deref().unwrap_or_default());
             let _ = writeln!(
                 out,
@@ -47,7 +47,7 @@ fn scene(out: &mut String, exhibit: &Exhibit, scene: &Scene, index: usize) {
     let all = Rect { x: 0.0, y: 0.0, width: layout.width, height: layout.height };
     figure(out, "timeline", clock, &all, |out| paint::panel(out, &scene.panel, &layout, Some(&marks)));
     if let Some((graph, layout)) = ring(&scene.panel) {
-        let title = "Who must come before whom";
+        let title = if exhibit.is_read { "Who read from whom" } else { "Who must come before whom" };
         figure(out, "ring", title, &extent(&layout), |out| paint::panel(out, &graph, &layout, Some(&marks)));
     }
 }

@@ -24,6 +24,14 @@ pub struct Exhibit {
     pub(super) violated: Option<IsolationLevel>,
     pub(super) holding: Vec<IsolationLevel>,
     pub(super) source: Option<String>,
+    /// Whether it stands under its name, or the section has that.
+    pub(super) titled: bool,
+    /// The history as text, and what it shows.
+    pub(super) example: Option<(String, String)>,
+    /// More to be said of it.
+    pub(super) facts: Vec<(String, String)>,
+    /// Whether it is a read that is wrong by itself, and no circle.
+    pub(super) is_read: bool,
     /// The names of the keys that it speaks of.
     pub(super) keys: Vec<String>,
     pub(super) transactions: Vec<Card>,
@@ -99,6 +107,10 @@ impl Exhibit {
             violated: None,
             holding: Vec::new(),
             source: None,
+            titled: true,
+            example: None,
+            facts: Vec::new(),
+            is_read: matches!(counterexample.evidence, Evidence::Read(_)),
             keys: keys.iter().map(|&key| shortened(&history.key_name(key).to_string(), MOST_OF_A_WORD)).collect(),
             transactions: txns.iter().map(|&txn| card(history, txn, &scenes)).collect(),
             steps: steps.collect(),
@@ -123,6 +135,26 @@ impl Exhibit {
     /// What the history is called: a file, as a rule.
     pub fn source(mut self, name: impl Into<String>) -> Self {
         self.source = Some(name.into());
+        self
+    }
+}
+
+impl Exhibit {
+    /// For a section that has the name of the anomaly itself.
+    pub(crate) fn untitled(mut self) -> Self {
+        self.titled = false;
+        self
+    }
+
+    /// The whole history, where it is small, and what it shows.
+    pub(crate) fn example(mut self, history: impl Into<String>, shows: impl Into<String>) -> Self {
+        self.example = Some((history.into(), shows.into()));
+        self
+    }
+
+    /// Something else to be said of it.
+    pub(crate) fn fact(mut self, name: impl Into<String>, text: impl Into<String>) -> Self {
+        self.facts.push((name.into(), text.into()));
         self
     }
 }

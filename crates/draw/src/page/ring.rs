@@ -14,6 +14,8 @@ const GAP: f64 = 44.0;
 const STEEP: f64 = 104.0;
 /// Around all boxes.
 const MARGIN: f64 = 26.0;
+/// Larger rings stay as they come.
+const MOST_TO_UNTANGLE: usize = 16;
 
 /// The panel as a graph, without events, and its places. `None` if there is nothing to join.
 pub(super) fn ring(panel: &Panel) -> Option<(Panel, Layout)> {
@@ -29,9 +31,17 @@ pub(super) fn ring(panel: &Panel) -> Option<(Panel, Layout)> {
         .collect();
     let graph = Panel { caption: None, lanes: Vec::new(), boxes, arrows, clock: None };
     let order = order(&graph);
-    if order.len() == 2 && graph.arrows.iter().all(|arrow| arrow.from != arrow.to) {
-        let layout = pair(&graph, &order);
-        return Some((graph, layout));
+    let loops = graph.arrows.iter().filter(|arrow| arrow.from == arrow.to).count();
+    match order[..] {
+        [_] => {
+            let layout = alone(&graph);
+            return Some((graph, layout));
+        }
+        [left, right] if loops == 0 => {
+            let layout = pair(&graph, left, right);
+            return Some((graph, layout));
+        }
+        _ => {}
     }
     let mut best: Option<(Layout, f64)> = None;
     // A larger ring is taken only if a smaller one will not do.
@@ -58,53 +68,122 @@ fn order(panel: &Panel) -> Vec<usize> {
             }
         }
     }
+    let circle = order.clone();
     let mut left: Vec<usize> = (0..panel.boxes.len()).filter(|index| !order.contains(index)).collect();
     while !left.is_empty() {
-        let joined = |one: usize, other: usize| {
-            panel.arrows.iter().filter(|a| [(a.from, a.to), (a.to, a.from)].contains(&(one, other))).count()
+        let is_joined = |&&one: &&usize| {
+            let ends = |arrow: &Arrow| [(arrow.from, arrow.to), (arrow.to, arrow.from)];
+            panel.arrows.iter().flat_map(ends).any(|(end, other)| end == one && order.contains(&other))
         };
-        let is_joined = |&&one: &&usize| order.iter().any(|&other| joined(one, other) > 0);
         let next = *left.iter().find(is_joined).unwrap_or(&left[0]);
         left.retain(|&index| index != next);
-        let length = |gap: usize| {
-            let steps = |at: usize| {
-                // Behind the gap, everything moves on by one.
-                let away = if at >= gap { at + 1 - gap } else { gap - at };
-                away.min(order.len() + 1 - away)
-            };
-            order.iter().enumerate().map(|(at, &other)| joined(next, other) * steps(at)).sum::<usize>()
+        let with = |place: usize| {
+            let mut with = order.clone();
+            with.insert(place, next);
+            with
         };
-        let gap = (1..=order.len()).min_by_key(|&gap| length(gap)).unwrap_or(0);
-        order.insert(gap, next);
+        let places = 1..=order.len();
+        order = places.map(with).min_by_key(|order| tangle(panel, order)).unwrap_or_else(|| vec![next]);
     }
-    order
+    untangled(panel, order, &circle)
+}
+
+/// Moves boxes forward and turns stretches around, as long as that makes it better and the circle goes round as it did.
+fn untangled(panel: &Panel, mut order: Vec<usize>, circle: &[usize]) -> Vec<usize> {
+    if order.len() > MOST_TO_UNTANGLE {
+        return order;
+    }
+    let mut best = tangle(panel, &order);
+    loop {
+        let mut better = None;
+        // The first stays at the top.
+        for (from, to) in (1..order.len()).flat_map(|from| (1..order.len()).map(move |to| (from, to))) {
+            let mut moved = order.clone();
+            if from < to {
+                moved[from..=to].reverse();
+            } else {
+                moved[to..=from].rotate_right(1);
+            }
+            let price = tangle(panel, &moved);
+            if price < best && moved.iter().filter(|index| circle.contains(index)).eq(circle) {
+                best = price;
+                better = Some(moved);
+            }
+        }
+        match better {
+            Some(moved) => order = moved,
+            None => return order,
+        }
+    }
+}
+
+/// How bad an order is: how many arrows cross, and how far around they go.
+fn tangle(panel: &Panel, order: &[usize]) -> usize {
+    let place = |index: usize| order.iter().position(|&other| other == index);
+    let chord = |arrow: &Arrow| {
+        let (from, to) = (place(arrow.from)?, place(arrow.to)?);
+        Some((from.min(to), from.max(to)))
+    };
+    let chords: Vec<(usize, usize)> = panel.arrows.iter().filter_map(chord).collect();
+    let mut price = 0;
+    for (index, &(from, to)) in chords.iter().enumerate() {
+        price += (to - from).min(order.len() - (to - from));
+        let crosses = |&&(other, end): &&(usize, usize)| {
+            (from < other && other < to && to < end) || (other < from && from < end && end < to)
+        };
+        price += 4 * chords[..index].iter().filter(crosses).count();
+    }
+    price
+}
+
+/// A box whose arrows return to it.
+fn alone(panel: &Panel) -> Layout {
+    let (width, height) = size(&panel.boxes[0]);
+    let only = Rect { x: 0.0, y: 0.0, width, height };
+    let routes = panel.arrows.iter().enumerate().map(|(index, arrow)| {
+        let far = width + (index as f64 + 1.0) * (mono(&arrow.label) + GAP);
+        let point = |x: f64, y: f64| Point { x, y: y * height };
+        Route::along(Curve([point(width, 0.25), point(far, -0.3), point(far, 1.3), point(width, 0.75)]), &arrow.label)
+    });
+    let routes = routes.collect();
+    Layout { width, height, caption: Vec::new(), lanes: Vec::new(), boxes: vec![only], routes, ticks: Vec::new() }
 }
 
 /// Two boxes beside each other. Arrows to the right go above, those to the left below, further out the more there are.
-fn pair(panel: &Panel, order: &[usize]) -> Layout {
+fn pair(panel: &Panel, left: usize, right: usize) -> Layout {
     let sizes: Vec<(f64, f64)> = panel.boxes.iter().map(size).collect();
     let label = panel.arrows.iter().map(|arrow| mono(&arrow.label)).fold(0.0, f64::max);
     let mut boxes: Vec<Rect> = sizes.iter().map(|&(width, height)| Rect { x: 0.0, y: 0.0, width, height }).collect();
-    boxes[order[1]].x = sizes[order[0]].0 + label.max(GAP) + 8.0;
+    let single = panel.arrows.len() == 1;
+    boxes[right].x = sizes[left].0 + label.max(GAP) + if single { 48.0 } else { 8.0 };
+    // How many go to the left, and to the right.
     let mut arcs = [0.0; 2];
-    let routes = panel.arrows.iter().map(|arrow| {
+    let mut routes = Vec::new();
+    for arrow in &panel.arrows {
         let (from, to) = (boxes[arrow.from], boxes[arrow.to]);
-        let is_right = from.x < to.x;
-        arcs[usize::from(is_right)] += 1.0;
-        let (up, rightwards) = if is_right { (-1.0, 1.0) } else { (1.0, -1.0) };
-        let height = up * (14.0 + 30.0 * arcs[usize::from(is_right)]);
+        let is_right = arrow.from == left;
+        let nth = &mut arcs[usize::from(is_right)];
+        *nth += 1.0;
+        let (up, ahead) = if is_right { (-1.0, 1.0) } else { (1.0, -1.0) };
+        let height = 14.0 + 30.0 * *nth;
         // They leave and arrive beside the middle, where they lean to.
         let end = |b: Rect, lean: f64| {
             let y = if is_right { b.y } else { b.bottom() };
-            Point { x: b.center().x + lean * rightwards * b.width / 5.0, y }
+            Point { x: b.center().x + lean * ahead * b.width / 5.0, y }
         };
-        let (from, to) = (end(from, 1.0), end(to, -1.0));
-        let lean = |end: Point, by: f64| Point { x: end.x + by, y: end.y + height };
-        let aside = 0.3 * rightwards * height.abs();
-        Route::along(Curve([from, lean(from, aside), lean(to, -aside), to]), &arrow.label)
-    });
-    let routes = routes.collect();
-    let (width, height) = (boxes[order[1]].right(), boxes[order[1]].height);
+        let leaning = |end: Point, lean: f64| Point { x: end.x + 0.3 * lean * ahead * height, y: end.y + up * height };
+        let (start, stop) = (end(from, 1.0), end(to, -1.0));
+        let curve = if single {
+            let side = |b: Rect, lean: f64| b.center().moved(Point { x: lean * ahead, y: 0.0 }, b.width / 2.0);
+            let (start, stop) = (side(from, 1.0), side(to, -1.0));
+            let third = Point { x: (stop.x - start.x) / 3.0, y: 0.0 };
+            Curve([start, start.moved(third, 1.0), stop.moved(third, -1.0), stop])
+        } else {
+            Curve([start, leaning(start, 1.0), leaning(stop, -1.0), stop])
+        };
+        routes.push(Route::along(curve, &arrow.label));
+    }
+    let (width, height) = (boxes[right].right(), boxes[right].height);
     Layout { width, height, caption: Vec::new(), lanes: Vec::new(), boxes, routes, ticks: Vec::new() }
 }
 
@@ -114,14 +193,12 @@ fn placed(panel: &Panel, order: &[usize], room: f64) -> (Layout, f64) {
     let label = panel.arrows.iter().map(|arrow| mono(&arrow.label)).fold(0.0, f64::max);
     let count = order.len() as f64;
     // What two neighbours on a circle of radius 1 are apart.
-    let chord = 2.0 * (PI / count.max(2.0)).sin();
-    let across = room * (widest + label + GAP) / chord;
-    let down = if order.len() == 2 { 0.0 } else { room * STEEP / chord };
-    // Two stand beside each other; of more the first is at the top.
-    let first = if order.len() == 2 { PI } else { -PI / 2.0 };
+    let chord = 2.0 * (PI / count).sin();
+    let (across, down) = (room * (widest + label + GAP) / chord, room * STEEP / chord);
     let mut boxes = vec![Rect { x: 0.0, y: 0.0, width: 0.0, height: 0.0 }; panel.boxes.len()];
     for (place, &index) in order.iter().enumerate() {
-        let angle = first + 2.0 * PI * place as f64 / count;
+        // The first is at the top.
+        let angle = -PI / 2.0 + 2.0 * PI * place as f64 / count;
         let center = Point { x: across * angle.cos(), y: down * angle.sin() };
         boxes[index] = Rect::around(center, sizes[index].0, sizes[index].1);
     }
@@ -129,12 +206,10 @@ fn placed(panel: &Panel, order: &[usize], room: f64) -> (Layout, f64) {
         boxes.iter().flat_map(|b| [Point { x: b.x, y: b.y }, Point { x: b.right(), y: b.bottom() }]).collect();
     // Arrows and their labels may go around the outermost boxes.
     let bounds = Rect::of(&corners).grown(MARGIN);
-    // Two boxes in a row leave no height for that by themselves.
-    let low = if order.len() <= 2 { 20.0 } else { 0.0 };
     for b in &mut boxes {
-        (b.x, b.y) = (b.x - bounds.x, b.y - bounds.y + low);
+        (b.x, b.y) = (b.x - bounds.x, b.y - bounds.y);
     }
-    let (width, height) = (bounds.width, bounds.height + 2.0 * low);
+    let (width, height) = (bounds.width, bounds.height);
     let area = Rect { x: 0.0, y: 0.0, width, height };
     let lines = vec![Vec::new(); boxes.len()];
     let routed = route(&Ground { area, boxes: &boxes, lines: &lines }, &panel.arrows);

@@ -69,7 +69,7 @@ pub(super) fn scenes(history: &History, counterexample: &Counterexample) -> Vec<
             // A transaction looks the same in all scenes.
             let shown: Vec<EventId> = scenes.iter().flat_map(Scene::events).collect();
             for (index, leaf) in drawn.iter().enumerate() {
-                let caption = gather::caption(history, &(index + 1).to_string(), &leaf.supposed);
+                let caption = gather::caption(history, &format!("Circle {}", index + 1), &leaf.supposed);
                 scenes.push(circle(history, leaf.case, leaf.edges, Some(caption), &shown));
             }
             // All scenes tell times from the same moment on.

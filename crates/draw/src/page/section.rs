@@ -42,20 +42,6 @@ impl Section {
         self.markup(format!("<p>{}</p>\n", xml(text.as_ref())))
     }
 
-    /// Adds text as it is typed, such as a history.
-    pub fn verbatim(self, text: impl AsRef<str>) -> Self {
-        self.markup(format!("<pre>{}</pre>\n", xml(text.as_ref().trim_end())))
-    }
-
-    /// Adds names and what is to be said of each.
-    pub fn facts(self, facts: &[(&str, String)]) -> Self {
-        let mut out = String::from("<dl class=\"facts\">\n");
-        for (name, text) in facts {
-            let _ = writeln!(out, "<div><dt>{}</dt><dd>{}</dd></div>", xml(name), xml(text));
-        }
-        self.markup(out + "</dl>\n")
-    }
-
     /// Adds a table. All rows are as long as the head.
     pub fn table(self, head: &[&str], rows: &[Vec<String>]) -> Self {
         let cells = |row: &[String]| -> String { row.iter().map(|cell| format!("<td>{}</td>", xml(cell))).collect() };

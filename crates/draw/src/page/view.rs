@@ -2,8 +2,6 @@
 
 use std::fmt::Write;
 
-use isonomy_checker::IsolationLevel;
-
 use super::exhibit::Exhibit;
 use super::{cards, data, drawings, story};
 use crate::text::xml;
@@ -16,8 +14,8 @@ pub(super) fn render(out: &mut String, exhibit: &Exhibit, number: usize) {
     let _ = writeln!(out, "<div class=\"columns\">\n<section class=\"told\" aria-labelledby=\"x{number}-told\">");
     let _ = writeln!(out, "<h4 id=\"x{number}-told\">The story</h4>");
     story::render(out, exhibit, number);
-    keys(out, exhibit);
     out.push_str("</section>\n<div class=\"drawings\">\n");
+    keys(out, exhibit);
     drawings::render(out, exhibit, number);
     out.push_str("</div>\n</div>\n");
     cards::render(out, exhibit, number);
@@ -27,30 +25,39 @@ pub(super) fn render(out: &mut String, exhibit: &Exhibit, number: usize) {
 /// What it is called, what it is, and what it means for levels.
 fn header(out: &mut String, exhibit: &Exhibit, number: usize) {
     let info = exhibit.info;
-    let _ = writeln!(
-        out,
-        "<header>\n<h3 id=\"x{number}-title\">{}</h3>\n<p class=\"meaning\">{}</p>",
-        info.name,
-        xml(info.meaning)
-    );
-    let mut facts: Vec<(&str, String)> = Vec::new();
+    // A name that the section has already is for those who go from exhibit to exhibit by ear.
+    let class = if exhibit.titled { "" } else { " class=\"unseen\"" };
+    let _ = writeln!(out, "<header>\n<div>\n<h3 id=\"x{number}-title\"{class}>{}</h3>", info.name);
+    let _ = writeln!(out, "<p class=\"meaning\">{}</p>\n<dl class=\"facts\">", xml(info.meaning));
+    for (name, text) in facts(exhibit) {
+        let _ = writeln!(out, "<div><dt>{}</dt><dd>{text}</dd></div>", xml(&name));
+    }
+    out.push_str("</dl>\n</div>\n");
+    if let Some((history, shows)) = &exhibit.example {
+        let _ = writeln!(out, "<div class=\"example\">\n<pre>{}</pre>\n<p>{}</p>\n</div>", xml(history), xml(shows));
+    }
+    out.push_str("</header>\n");
+}
+
+/// Names, and what is to be said of each, marked up.
+fn facts(exhibit: &Exhibit) -> Vec<(String, String)> {
+    let info = exhibit.info;
+    let mut facts: Vec<(String, String)> = Vec::new();
     if let Some(level) = exhibit.violated {
-        facts.push(("Violates", format!("<span class=\"violated\">{level}</span>, and what is stronger")));
+        facts.push(("Violates".into(), format!("<span class=\"violated\">{level}</span>, and what is stronger")));
     }
+    facts.extend(exhibit.facts.iter().map(|(name, text)| (name.clone(), xml(text))));
     if !exhibit.holding.is_empty() {
-        let names: Vec<&str> = exhibit.holding.iter().map(|level: &IsolationLevel| level.name()).collect();
-        facts.push(("Still holds", format!("<span class=\"holds\">{}</span>", names.join(", "))));
+        let names: Vec<&str> = exhibit.holding.iter().map(|level| level.name()).collect();
+        facts.push(("Still holds".into(), format!("<span class=\"holds\">{}</span>", names.join(", "))));
     }
-    facts.push(("Usual cause", xml(info.cause)));
+    facts.push(("Usual cause".into(), xml(info.cause)));
     let aliases: Vec<String> = info.aliases.iter().map(|(who, name)| format!("{} ({})", xml(name), xml(who))).collect();
     if !aliases.is_empty() {
-        facts.push(("Also called", aliases.join("; ")));
+        facts.push(("Also called".into(), aliases.join("; ")));
     }
-    out.push_str("<dl class=\"facts\">\n");
-    for (name, text) in facts {
-        let _ = writeln!(out, "<div><dt>{name}</dt><dd>{text}</dd></div>");
-    }
-    out.push_str("</dl>\n</header>\n");
+    facts.push(("Described in".into(), xml(info.citation)));
+    facts
 }
 
 /// The buttons that go through the story, and the place where what is chosen is told. It stays in sight.
