@@ -99,6 +99,7 @@ const tests = {
     assert.equal(await tab.locator(".count").innerText(), `1 / ${steps}`);
     await tab.keyboard.press("Escape");
     assert.equal(await count(tab, ".on"), 0);
+    assert.equal(await tab.locator(".count").innerText(), `0 / ${steps}`);
     await close(tab);
   },
 
@@ -267,5 +268,5 @@ const tests = {
     }
   }
   await browser.close();
-  process.exit(failed ? 1 : 0);
+  process.exitCode = failed ? 1 : 0;
 })();

@@ -74,7 +74,8 @@ hold. The exit code is then that of the levels in the table, except that a level
 history has no times, or because it is not about single objects, counts only if it was asked for with --level.
 
 With --svg or --dot, one counterexample is drawn: that of the weakest level that is violated, which is what also fails the
-levels above it; of several such levels, that of the first in the table. If none is violated, no file is written.
+levels above it; of several such levels, that of the first in the table. If none is violated, no file is written. With
+--html it is on a page with the verdicts of all histories, which is written in any case.
 
 Examples:
   isonomy check history.jsonl

@@ -17,6 +17,7 @@ mod data;
 mod digest;
 mod drawings;
 mod exhibit;
+mod names;
 mod ring;
 mod scenes;
 mod section;

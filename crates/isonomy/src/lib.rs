@@ -16,7 +16,7 @@
 //! ```
 //!
 //! The verdict itself is data: [`check`] returns a [`Verdict`] with its evidence, [`certify`](certify::certify) checks the evidence again with code of its
-//! own, [`explain`] tells it, [`Drawing`] draws it. No async runtime, no database client, no web.
+//! own, [`explain`] tells it, [`Drawing`] draws it, [`Page`] is for browsers. No async runtime, no database client, no web.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};

@@ -25,9 +25,14 @@ pub(crate) fn section(name: &str, history: &History, judged: &[Judged], asked: b
         .collect();
     let section = Section::new(name).paragraph(size.join(", ")).verdicts(&rows);
     match exhibit(history, judged) {
-        Some(exhibit) => section.exhibit(exhibit.source(name)),
+        Some(exhibit) => section.exhibit(exhibit.source(file_name(name))),
         None => section.paragraph(format!("You got: {}.", text::got(judged))),
     }
+}
+
+/// The last part of a path: the whole of it is in the title already.
+fn file_name(name: &str) -> String {
+    Path::new(name).file_name().map_or_else(|| name.to_string(), |last| last.to_string_lossy().into_owned())
 }
 
 /// The counterexample of the weakest level that is violated.

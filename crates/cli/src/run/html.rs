@@ -32,7 +32,7 @@ impl Runs {
         section = section.verdicts(&rows).paragraph(format!("It got: {}.", ran.got()));
         if let Some(exhibit) = exhibit(&ran.loaded.history, judged()) {
             section = section.exhibit(match ran.folder.kept() {
-                Some(_) => exhibit.source(ran.folder.history().display().to_string()),
+                Some(_) => exhibit.source("history.jsonl"),
                 None => exhibit,
             });
         }

@@ -45,6 +45,6 @@ pub(super) fn style() -> String {
 
 /// The class of a drawing that says how small it may be shown: its letters must stay legible.
 pub(super) fn least_width(width: f64) -> String {
-    let hundreds = (0.72 * width / 100.0) as usize;
+    let hundreds = (0.8 * width / 100.0) as usize;
     if hundreds < 3 { String::new() } else { format!("least{}", hundreds.min(WIDEST)) }
 }

@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::exhibit::{Exhibit, Names, Step};
+use super::exhibit::{Exhibit, Step};
+use super::names::Names;
 
 /// As JSON that can stand in an HTML element.
 pub(super) fn json(exhibit: &Exhibit) -> String {

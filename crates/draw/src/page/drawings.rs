@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use super::assets::least_width;
-use super::exhibit::{Exhibit, Names};
+use super::exhibit::Exhibit;
+use super::names::Names;
 use super::ring::{extent, ring};
 use super::scenes::Scene;
 use crate::geometry::{Curve, Point, Rect};

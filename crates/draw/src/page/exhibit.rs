@@ -3,8 +3,9 @@
 use isonomy_checker::{
     AnomalyInfo, Counterexample, Edge, Evidence, Explanation, IsolationLevel, Party, Topic, explain, told_edge, topics,
 };
-use isonomy_history::{EventId, History, Key, Outcome, TxnId};
+use isonomy_history::{EventId, History, Outcome, TxnId};
 
+use super::names::Names;
 use super::scenes::{Scene, scene_of, scenes};
 use crate::events;
 use crate::kind;
@@ -79,14 +80,6 @@ pub(super) struct Step {
     pub(super) txns: Vec<TxnId>,
 }
 
-/// What things are called in attributes: numbers in the order of the exhibit, which say nothing of the input and need no escapes.
-pub(super) struct Names {
-    keys: Vec<Key>,
-    txns: Vec<TxnId>,
-    /// For each transaction the number of its first event, and which keys each event is about.
-    events: Vec<(EventId, Vec<Vec<usize>>)>,
-}
-
 impl Exhibit {
     /// Takes a counterexample of a history apart.
     pub fn new(history: &History, counterexample: &Counterexample) -> Self {
@@ -137,9 +130,7 @@ impl Exhibit {
         self.source = Some(name.into());
         self
     }
-}
 
-impl Exhibit {
     /// For a section that has the name of the anomaly itself.
     pub(crate) fn untitled(mut self) -> Self {
         self.titled = false;
@@ -245,68 +236,4 @@ fn card(history: &History, txn: TxnId, scenes: &[Scene]) -> Card {
         left_out: history.event_ids(txn).len() - events.len(),
         events,
     }
-}
-
-impl Names {
-    fn new(history: &History, keys: Vec<Key>, txns: &[TxnId]) -> Self {
-        let about = |event: EventId| -> Vec<usize> {
-            (0..keys.len()).filter(|&index| events::concerns(history, event, keys[index])).collect()
-        };
-        let events = txns.iter().map(|&txn| {
-            let first = history.event_ids(txn).next().unwrap_or(EventId(0));
-            (first, history.event_ids(txn).map(about).collect())
-        });
-        Names { events: events.collect(), keys, txns: txns.to_vec() }
-    }
-
-    /// The initial state has a name, too.
-    pub(super) fn party(&self, party: Party) -> String {
-        match party.and_then(|txn| self.txns.iter().position(|&other| other == txn)) {
-            Some(index) => format!("t{index}"),
-            None => "initial".into(),
-        }
-    }
-
-    pub(super) fn event(&self, event: EventId) -> String {
-        match self.find(event) {
-            Some((txn, number)) => format!("t{txn}.{number}"),
-            None => String::new(),
-        }
-    }
-
-    pub(super) fn arrow(scene: usize, arrow: usize) -> String {
-        format!("s{scene}e{arrow}")
-    }
-
-    pub(super) fn keys(&self, keys: impl Iterator<Item = Key>) -> String {
-        let index = |key: Key| self.keys.iter().position(|&other| other == key);
-        joined(keys.filter_map(index))
-    }
-
-    /// The keys that an event is about.
-    pub(super) fn keys_of_event(&self, event: EventId) -> String {
-        joined(self.find(event).into_iter().flat_map(|(txn, number)| self.events[txn].1[number].iter().copied()))
-    }
-
-    /// The keys that some event of a transaction is about.
-    pub(super) fn keys_of(&self, party: Party) -> String {
-        let Some(txn) = party.and_then(|txn| self.txns.iter().position(|&other| other == txn)) else {
-            return joined(0..self.keys.len());
-        };
-        let mut keys: Vec<usize> = self.events[txn].1.iter().flatten().copied().collect();
-        keys.sort_unstable();
-        keys.dedup();
-        joined(keys.into_iter())
-    }
-
-    fn find(&self, event: EventId) -> Option<(usize, usize)> {
-        self.events.iter().enumerate().find_map(|(txn, (first, events))| {
-            let number = event.0.checked_sub(first.0)? as usize;
-            (number < events.len()).then_some((txn, number))
-        })
-    }
-}
-
-fn joined(keys: impl Iterator<Item = usize>) -> String {
-    keys.map(|key| format!("k{key}")).collect::<Vec<_>>().join(" ")
 }

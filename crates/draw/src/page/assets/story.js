@@ -15,7 +15,9 @@ class Story {
   go(action) {
     const last = this.steps.length - 1;
     if (action === "clear") {
-      this.leave();
+      this.place = -1;
+      this.show(0);
+      this.update();
       this.exhibit.clear();
     } else {
       const to = { first: 0, back: this.place - 1, next: this.place + 1, last }[action];
