@@ -40,8 +40,7 @@ async function open(browser, address, options = {}) {
   tab.complaints = [];
   tab.on("console", (message) => message.type() !== "log" && tab.complaints.push(message.text()));
   tab.on("pageerror", (error) => tab.complaints.push(String(error)));
-  tab.on("request", ({ url }) => tab.complaints.push(...(tab.requests++ ? [url] : [])));
-  tab.requests = 0;
+  tab.on("request", (request) => request.url() !== address && tab.complaints.push(`asks for ${request.url()}`));
   tab.on("dialog", (dialog) => {
     tab.complaints.push(`dialog: ${dialog.message()}`);
     dialog.dismiss();

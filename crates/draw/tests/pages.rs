@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use isonomy_checker::{Counterexample, Evidence, IsolationLevel, Options, Verdict, check, explain};
+use isonomy_checker::{
+    Anomaly, Case, Counterexample, Edge, Evidence, IsolationLevel, Options, Refutation, Verdict, Why, check, explain,
+};
 use isonomy_draw::{Exhibit, Page, Section, VerdictRow};
 use isonomy_history::formats::{self, Format, ReadOptions, Source};
-use isonomy_history::{History, HistoryBuilder};
+use isonomy_history::{History, HistoryBuilder, Key, TxnId};
 use roxmltree::{Document, Node};
 use serde_json::Value;
 
@@ -182,6 +184,38 @@ fn cases_in_cases_are_lists_in_lists() {
     }
     // What is known, and a circle for each way to order both.
     assert_eq!(inside(document.root_element(), "scene").len(), 5);
+}
+
+#[test]
+fn of_many_cases_the_first_are_drawn() {
+    let names: Vec<String> = (0..50).map(|number| format!("s{number}: [w(x,{number})]\n")).collect();
+    let history = read(&names.concat());
+    let txns: Vec<TxnId> = history.transactions().collect();
+    // A row of splits: each closes one side, and the last one both. Nobody needs to believe it.
+    let page_of = |splits: usize| {
+        let edge =
+            |from: usize, to: usize| Edge { from: Some(txns[from]), to: Some(txns[to]), why: Why::Assumed(Key(0)) };
+        let closed = |i: usize| Case::Closed(vec![edge(i, i + 1), edge(i + 1, i)]);
+        let mut cases = Vec::new();
+        for i in 0..splits {
+            let (first, second) = (txns[i], txns[i + 1]);
+            cases.push(Case::Split { key: Key(0), first, second, before: 2 * i + 1, after: 2 * i + 2 });
+            cases.push(closed(i));
+        }
+        cases.push(closed(splits));
+        let evidence = Evidence::Refutation(Refutation { cases });
+        let anomaly = Anomaly::SerializationCycle;
+        page(&history, &(IsolationLevel::Serializable, Counterexample { anomaly, evidence }))
+    };
+    let (few, many) = (page_of(10), page_of(45));
+    assert!(few.contains(">Circle 11<") && !few.contains("(not drawn)"), "{few}");
+    assert!(many.contains(">Circle 24<") && !many.contains(">Circle 25<") && many.contains("(not drawn)"));
+    assert!(many.len() < 400_000, "{}", many.len());
+    // A circle of splits ends nowhere.
+    let round = Case::Split { key: Key(0), first: txns[0], second: txns[1], before: 0, after: 0 };
+    let evidence = Evidence::Refutation(Refutation { cases: vec![round] });
+    let endless = Counterexample { anomaly: Anomaly::SerializationCycle, evidence };
+    assert!(page(&history, &(IsolationLevel::Serializable, endless)).contains("either"));
 }
 
 #[test]

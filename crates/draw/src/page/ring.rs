@@ -14,8 +14,8 @@ const GAP: f64 = 44.0;
 const STEEP: f64 = 104.0;
 /// Around all boxes.
 const MARGIN: f64 = 26.0;
-/// Larger rings stay as they come.
-const MOST_TO_UNTANGLE: usize = 16;
+/// Larger rings stay as they come: every order is tried against every pair of arrows.
+const MOST_TO_UNTANGLE: usize = 20;
 
 /// The panel as a graph, without events, and its places. `None` if there is nothing to join.
 pub(super) fn ring(panel: &Panel) -> Option<(Panel, Layout)> {
@@ -32,30 +32,27 @@ pub(super) fn ring(panel: &Panel) -> Option<(Panel, Layout)> {
     let graph = Panel { caption: None, lanes: Vec::new(), boxes, arrows, clock: None };
     let order = order(&graph);
     let loops = graph.arrows.iter().filter(|arrow| arrow.from == arrow.to).count();
-    match order[..] {
-        [_] => {
-            let layout = alone(&graph);
-            return Some((graph, layout));
-        }
-        [left, right] if loops == 0 => {
-            let layout = pair(&graph, left, right);
-            return Some((graph, layout));
-        }
-        _ => {}
-    }
-    let mut best: Option<(Layout, f64)> = None;
-    // A larger ring is taken only if a smaller one will not do.
-    for room in [1.0, 1.2, 1.5, 2.0] {
-        let (layout, price) = placed(&graph, &order, room);
-        let is_good = price < FORBIDDEN;
-        if best.as_ref().is_none_or(|best| price < best.1) {
-            best = Some((layout, price));
-        }
-        if is_good {
+    let layout = match order[..] {
+        [_] => alone(&graph),
+        [left, right] if loops == 0 => pair(&graph, left, right),
+        _ => around(&graph, &order),
+    };
+    Some((graph, layout))
+}
+
+/// Three boxes or more. A larger ring is taken only if a smaller one will not do.
+fn around(panel: &Panel, order: &[usize]) -> Layout {
+    let (mut best, mut least) = placed(panel, order, 1.0);
+    for room in [1.2, 1.5, 2.0] {
+        if least < FORBIDDEN || order.len() > MOST_TO_UNTANGLE {
             break;
         }
+        let (layout, price) = placed(panel, order, room);
+        if price < least {
+            (best, least) = (layout, price);
+        }
     }
-    best.map(|(layout, _)| (graph, layout))
+    best
 }
 
 /// The boxes around the ring: those of the circle as it goes, and each of the others where it is nearest to those it is joined with.
@@ -70,6 +67,10 @@ fn order(panel: &Panel) -> Vec<usize> {
     }
     let circle = order.clone();
     let mut left: Vec<usize> = (0..panel.boxes.len()).filter(|index| !order.contains(index)).collect();
+    if panel.boxes.len() > MOST_TO_UNTANGLE {
+        order.extend(left);
+        return order;
+    }
     while !left.is_empty() {
         let is_joined = |&&one: &&usize| {
             let ends = |arrow: &Arrow| [(arrow.from, arrow.to), (arrow.to, arrow.from)];
@@ -90,9 +91,6 @@ fn order(panel: &Panel) -> Vec<usize> {
 
 /// Moves boxes forward and turns stretches around, as long as that makes it better and the circle goes round as it did.
 fn untangled(panel: &Panel, mut order: Vec<usize>, circle: &[usize]) -> Vec<usize> {
-    if order.len() > MOST_TO_UNTANGLE {
-        return order;
-    }
     let mut best = tangle(panel, &order);
     loop {
         let mut better = None;

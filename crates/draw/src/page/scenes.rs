@@ -92,7 +92,8 @@ fn circle(history: &History, case: usize, edges: &[Edge], caption: Option<String
 /// The scene that shows what a sentence speaks of. What is known is shown where there is nothing better.
 pub(super) fn scene_of(scenes: &[Scene], topic: Topic) -> Option<usize> {
     match case_of(topic) {
-        None => Some(0),
+        // Evidence that nobody certified may have no circle at all.
+        None => (!scenes.is_empty()).then_some(0),
         case => scenes.iter().position(|scene| scene.case == case),
     }
 }

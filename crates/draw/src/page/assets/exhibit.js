@@ -122,7 +122,7 @@ class Exhibit {
   bringDrawings(from) {
     const drawings = this.root.querySelector(".drawings");
     const timeline = this.root.querySelector(".scene:not([hidden]) .timeline");
-    if (drawings.contains(from)) return;
+    if (!timeline || drawings.contains(from)) return;
     const { top, bottom, height } = timeline.getBoundingClientRect();
     const seen = Math.min(bottom, innerHeight) - Math.max(top, this.root.querySelector(".bar").offsetHeight);
     if (seen < 0.7 * Math.min(height, innerHeight / 2)) drawings.scrollIntoView({ block: "start", behavior: smooth });
