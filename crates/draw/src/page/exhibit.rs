@@ -89,8 +89,9 @@ impl Exhibit {
         let keys = counterexample.keys();
         let names = Names::new(history, keys.clone(), &txns);
         let told = scenes.iter().map(|scene| told(history, counterexample, scene)).collect();
-        let steps = explanation.steps.iter().zip(topics(history, counterexample));
-        let steps = steps.map(|(sentence, topic)| Step {
+        let topics = topics(history, counterexample);
+        assert_eq!(topics.len(), explanation.steps.len(), "every sentence has a topic");
+        let steps = explanation.steps.iter().zip(topics).map(|(sentence, topic)| Step {
             number: sentence.number.clone(),
             text: with_short_words(&sentence.text, MOST_OF_A_WORD),
             ..step(history, &scenes, topic)
