@@ -9,8 +9,10 @@ use crate::verdict::{Case, Counterexample, Edge, Evidence, Party, Step, Why};
 
 mod cases;
 mod edges;
+mod topics;
 
 use edges::Words;
+pub use topics::{Topic, told_edge, topics};
 
 /// A counterexample in words.
 #[derive(Clone, Debug)]

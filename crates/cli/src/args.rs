@@ -76,7 +76,8 @@ hold. The exit code is then that of the levels in the table, except that a level
 history has no times, or because it is not about single objects, counts only if it was asked for with --level.
 
 With --svg or --dot, one counterexample is drawn: that of the weakest level that is violated, which is what also fails the
-levels above it; of several such levels, that of the first in the table. If none is violated, no file is written.
+levels above it; of several such levels, that of the first in the table. If none is violated, no file is written. With
+--html it is on a page with the verdicts of all histories, which is written in any case.
 
 Examples:
   isonomy check history.jsonl
@@ -85,6 +86,7 @@ Examples:
   isonomy check --level si,ser history.txt
   isonomy check --level si --certificate proof.jsonl history.jsonl; isonomy certify history.jsonl proof.jsonl
   isonomy check --svg why.svg history.jsonl
+  isonomy check --html why.html runs/*.jsonl
   zcat history.jsonl.gz | isonomy check --all-anomalies -
 
 {EXIT_CODES}"))]
@@ -116,6 +118,10 @@ pub(crate) struct CheckArgs {
     /// The same drawing as a graph for Graphviz; for one history
     #[arg(long, value_name = "FILE")]
     pub(crate) dot: Option<PathBuf>,
+    /// Write a page to open in a browser: the verdicts, and for each history the counterexample of the weakest level that is
+    /// violated, to step through
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
     /// Drop session order from all levels
     #[arg(long)]
     pub(crate) no_session_order: bool,
@@ -256,7 +262,7 @@ pub(crate) struct LevelsArgs {
 /// Arguments of `anomalies`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  isonomy anomalies\n  isonomy anomalies lost-update\n  isonomy anomalies G1a --json"
+    after_help = "Examples:\n  isonomy anomalies\n  isonomy anomalies lost-update\n  isonomy anomalies G1a --json\n  isonomy anomalies --html gallery.html"
 )]
 pub(crate) struct AnomaliesArgs {
     /// A name, or what others call it
@@ -264,6 +270,9 @@ pub(crate) struct AnomaliesArgs {
     /// Print one JSON object per anomaly, a line each
     #[arg(long)]
     pub(crate) json: bool,
+    /// Write a page of all anomalies to open in a browser, each with a small history that shows it
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["name", "json"])]
+    pub(crate) html: Option<PathBuf>,
 }
 
 /// Arguments of `generate`.

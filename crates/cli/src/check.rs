@@ -7,7 +7,7 @@ use std::sync::mpsc;
 use std::thread;
 
 use isonomy::patterns::all_anomalies;
-use isonomy::{IsolationLevel, Reason, Terms, Verdict, report::Certificate};
+use isonomy::{IsolationLevel, Reason, Section, Terms, Verdict, report::Certificate};
 
 use crate::args::CheckArgs;
 use crate::exit::{Exit, Failure};
@@ -19,6 +19,7 @@ use crate::progress::Progress;
 use crate::values::chosen;
 
 pub(crate) mod draw;
+pub(crate) mod html;
 pub(crate) mod json;
 pub(crate) mod judge;
 pub(crate) mod patterns;
@@ -72,11 +73,13 @@ pub(crate) fn run(args: &CheckArgs, terminal: Terminal) -> Result<Exit, Failure>
         let mut exit = Exit::Fine;
         let mut waiting = BTreeMap::new();
         let mut due = 0;
+        let mut sections = Vec::new();
         for (index, examined) in receive {
             waiting.insert(index, examined);
             while let Some(examined) = waiting.remove(&due) {
                 due += 1;
                 exit = exit.and(examined.exit);
+                sections.extend(examined.section);
                 let told = progress.suspended(|| {
                     let told = out.print(&examined.text);
                     examined.notes.iter().for_each(|note| terminal.note(note));
@@ -91,14 +94,19 @@ pub(crate) fn run(args: &CheckArgs, terminal: Terminal) -> Result<Exit, Failure>
             }
         }
         progress.end();
+        if let Some(path) = &args.html {
+            html::write(path, sections)?;
+        }
         Ok(exit)
     })
 }
 
 fn validate(args: &CheckArgs) -> Result<(), Failure> {
-    for (option, path) in [("--certificate", &args.certificate), ("--svg", &args.svg), ("--dot", &args.dot)] {
+    let files =
+        [("--certificate", &args.certificate), ("--svg", &args.svg), ("--dot", &args.dot), ("--html", &args.html)];
+    for (option, path) in files {
         let Some(path) = path else { continue };
-        if args.histories.len() > 1 {
+        if args.histories.len() > 1 && option != "--html" {
             return Err(Failure::new(format_args!("{option} takes one history; check the others by themselves")));
         }
         if load::is_stdin(path) {
@@ -148,6 +156,8 @@ struct Examined {
     notes: Vec<String>,
     failures: Vec<Failure>,
     exit: Exit,
+    /// Its part of the page, if there is to be one.
+    section: Option<Section>,
 }
 
 impl Task<'_> {
@@ -156,7 +166,8 @@ impl Task<'_> {
             Ok(loaded) => loaded,
             Err(failure) => {
                 let exit = Exit::CouldNotRun;
-                return Examined { text: String::new(), notes: Vec::new(), failures: vec![failure], exit };
+                let section = self.args.html.as_ref().map(|_| html::unreadable(&load::name(path), &failure));
+                return Examined { text: String::new(), notes: Vec::new(), failures: vec![failure], exit, section };
             }
         };
         let history = &loaded.history;
@@ -190,7 +201,8 @@ impl Task<'_> {
         if !failures.is_empty() {
             exit = exit.and(Exit::CouldNotRun);
         }
-        Examined { text, notes, failures, exit }
+        let section = self.args.html.as_ref().map(|_| html::section(&name, history, &judged, self.asked.is_some()));
+        Examined { text, notes, failures, exit, section }
     }
 
     fn exit_of(&self, verdict: &Verdict) -> Exit {

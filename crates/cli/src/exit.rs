@@ -1,6 +1,6 @@
 //! How a command ends: the exit codes, and the message of a command that could not run.
 
-use std::fmt::Display;
+use std::fmt::{self, Display};
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -66,6 +66,12 @@ impl Failure {
             text += &format!("{} {hint}\n", paint.style(Style::Strong, "hint:"));
         }
         complain(&text);
+    }
+}
+
+impl Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
     }
 }
 

@@ -85,7 +85,7 @@ pub(crate) fn run(args: &RunArgs, terminal: Terminal) -> Result<Exit, Failure> {
         (None, false, None) => 1,
     };
     let until_violation = job.demonstration || args.until == Some(Until::Violation);
-    let (mut page, mut tests) = (html::Page::default(), junit::Tests::default());
+    let (mut page, mut tests) = (html::Runs::default(), junit::Tests::default());
     let mut exit = Exit::Fine;
     let mut last: Option<Ran> = None;
     for number in 1..=most {

@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::Sentence;
 use super::edges::Words;
+use super::topics::Topic;
 use crate::verdict::{Case, Edge, Why};
 
 /// The first of two wrote the earlier version of a key.
@@ -24,7 +25,13 @@ enum Task {
 
 /// Tells all cases.
 pub(super) fn tell(history: &History, words: Words, cases: &[Case]) -> Vec<Sentence> {
-    let mut story = Story { history, words, cases, steps: Vec::new(), known: FxHashMap::default() };
+    tell_with_topics(history, words, cases).0
+}
+
+/// Tells all cases, and says what each sentence speaks of.
+pub(super) fn tell_with_topics(history: &History, words: Words, cases: &[Case]) -> (Vec<Sentence>, Vec<Topic>) {
+    let (steps, topics) = (Vec::new(), Vec::new());
+    let mut story = Story { history, words, cases, steps, topics, known: FxHashMap::default() };
     // A case that something leads to again is not told again: evidence that nobody certified may have circles.
     let mut told = vec![false; cases.len()];
     let mut todo = vec![Task::Tell { case: 0, above: String::new(), next: 1 }];
@@ -34,7 +41,11 @@ pub(super) fn tell(history: &History, words: Words, cases: &[Case]) -> Vec<Sente
             Task::Side { case, fact, above, side } => {
                 let number = format!("{above}{side}");
                 let claim = story.claim(fact);
-                story.push(number.clone(), format!("Case {side}: {claim}."));
+                story.push(
+                    number.clone(),
+                    format!("Case {side}: {claim}."),
+                    Topic::Side { key: fact.0, first: fact.1, second: fact.2 },
+                );
                 story.learn(fact, format!("case {number}"));
                 todo.push(Task::Forget(fact));
                 todo.push(Task::Tell { case, above: format!("{number}."), next: 1 });
@@ -45,9 +56,10 @@ pub(super) fn tell(history: &History, words: Words, cases: &[Case]) -> Vec<Sente
                 {
                     match &cases[case] {
                         Case::Closed(edges) => {
-                            for (edge, number) in edges.iter().zip(next..) {
+                            for (index, edge) in edges.iter().enumerate() {
                                 let text = format!("{}.", story.sentence(edge));
-                                story.push(format!("{above}{number}"), text);
+                                let topic = Topic::Edge { case, edge: index };
+                                story.push(format!("{above}{}", next + index), text, topic);
                             }
                         }
                         Case::Split { key, first, second, before, after } => {
@@ -55,11 +67,12 @@ pub(super) fn tell(history: &History, words: Words, cases: &[Case]) -> Vec<Sente
                             next += 1;
                             let (so, not_so) = ((*key, *first, *second), (*key, *second, *first));
                             match story.closed_side(*before, *after) {
-                                Some((edges, holds)) => {
+                                Some((closed, edges, holds)) => {
                                     let (fact, otherwise) = if holds == *before { (so, not_so) } else { (not_so, so) };
                                     let cycle = story.otherwise(otherwise, edges);
                                     let claim = story.claim(fact);
-                                    story.push(number.clone(), format!("{claim}: otherwise {cycle}."));
+                                    let text = format!("{claim}: otherwise {cycle}.");
+                                    story.push(number.clone(), text, Topic::Cycle { case: closed });
                                     story.learn(fact, format!("step {number}"));
                                     todo.push(Task::Forget(fact));
                                     case = holds;
@@ -67,7 +80,8 @@ pub(super) fn tell(history: &History, words: Words, cases: &[Case]) -> Vec<Sente
                                 }
                                 None => {
                                     let text = story.either(*key, *first, *second);
-                                    story.push(number.clone(), format!("{text}."));
+                                    let topic = Topic::Split { key: *key, first: *first, second: *second };
+                                    story.push(number.clone(), format!("{text}."), topic);
                                     let above = format!("{number}.");
                                     let second_side =
                                         Task::Side { case: *after, fact: not_so, above: above.clone(), side: 2 };
@@ -82,12 +96,13 @@ pub(super) fn tell(history: &History, words: Words, cases: &[Case]) -> Vec<Sente
             }
         }
     }
-    story.steps
+    (story.steps, story.topics)
 }
 
 /// A case by itself: what is split, or the cycle.
 pub(super) fn tell_one(history: &History, words: Words, case: &Case) -> String {
-    let story = Story { history, words, cases: &[], steps: Vec::new(), known: FxHashMap::default() };
+    let story =
+        Story { history, words, cases: &[], steps: Vec::new(), topics: Vec::new(), known: FxHashMap::default() };
     match case {
         Case::Split { key, first, second, .. } => format!("{}.", story.either(*key, *first, *second)),
         Case::Closed(edges) => format!("{}.", joined(edges.iter().map(|edge| story.clause(edge)))),
@@ -99,13 +114,16 @@ struct Story<'a> {
     words: Words,
     cases: &'a [Case],
     steps: Vec<Sentence>,
+    /// For each step.
+    topics: Vec<Topic>,
     /// What holds here, each with the steps and cases that say so.
     known: FxHashMap<Fact, Vec<String>>,
 }
 
 impl<'a> Story<'a> {
-    fn push(&mut self, number: String, text: String) {
+    fn push(&mut self, number: String, text: String, topic: Topic) {
         self.steps.push(Sentence { number, text });
+        self.topics.push(topic);
     }
 
     fn learn(&mut self, fact: Fact, place: String) {
@@ -118,16 +136,16 @@ impl<'a> Story<'a> {
         }
     }
 
-    /// The cycle of the side that ends at once, the shorter one if both do, and the other side.
-    fn closed_side(&self, before: usize, after: usize) -> Option<(&'a [Edge], usize)> {
+    /// The side that ends at once, the shorter one if both do, with its cycle; and the other side.
+    fn closed_side(&self, before: usize, after: usize) -> Option<(usize, &'a [Edge], usize)> {
         let closed = |side: usize| match self.cases.get(side) {
             Some(Case::Closed(edges)) => Some(edges.as_slice()),
             _ => None,
         };
         match (closed(before), closed(after)) {
-            (Some(short), Some(long)) if short.len() < long.len() => Some((short, after)),
-            (_, Some(edges)) => Some((edges, before)),
-            (Some(edges), None) => Some((edges, after)),
+            (Some(short), Some(long)) if short.len() < long.len() => Some((before, short, after)),
+            (_, Some(edges)) => Some((after, edges, before)),
+            (Some(edges), None) => Some((before, edges, after)),
             (None, None) => None,
         }
     }
