@@ -10,6 +10,7 @@ use isonomy::patterns::all_anomalies;
 use isonomy::{IsolationLevel, Reason, Terms, Verdict, report::Certificate};
 
 use crate::args::CheckArgs;
+use crate::ci::{Report, Subject};
 use crate::exit::{Exit, Failure};
 use crate::files::{Problem, Target};
 use crate::levels;
@@ -72,13 +73,14 @@ pub(crate) fn run(args: &CheckArgs, terminal: Terminal) -> Result<Exit, Failure>
         let mut exit = Exit::Fine;
         let mut waiting = BTreeMap::new();
         let mut due = 0;
+        let mut found = Report::default();
         for (index, examined) in receive {
             waiting.insert(index, examined);
             while let Some(examined) = waiting.remove(&due) {
                 due += 1;
                 exit = exit.and(examined.exit);
                 let told = progress.suspended(|| {
-                    let told = out.print(&examined.text);
+                    let told = out.print(&examined.text).and_then(|()| out.print(&examined.report.commands));
                     examined.notes.iter().for_each(|note| terminal.note(note));
                     examined.failures.iter().for_each(|failure| failure.report(terminal.err));
                     told
@@ -88,9 +90,11 @@ pub(crate) fn run(args: &CheckArgs, terminal: Terminal) -> Result<Exit, Failure>
                     progress.end();
                 }
                 told?;
+                found.extend(examined.report);
             }
         }
         progress.end();
+        found.write(&args.ci)?;
         Ok(exit)
     })
 }
@@ -102,6 +106,11 @@ fn validate(args: &CheckArgs) -> Result<(), Failure> {
             return Err(Failure::new(format_args!("{option} takes one history; check the others by themselves")));
         }
         if load::is_stdin(path) {
+            return Err(Failure::new(format_args!("{option} needs a file: the answers are on standard output")));
+        }
+    }
+    for (option, path) in args.ci.files() {
+        if path.is_some_and(load::is_stdin) {
             return Err(Failure::new(format_args!("{option} needs a file: the answers are on standard output")));
         }
     }
@@ -147,6 +156,8 @@ struct Examined {
     /// What is told beside, on standard error.
     notes: Vec<String>,
     failures: Vec<Failure>,
+    /// For CI systems.
+    report: Report,
     exit: Exit,
 }
 
@@ -155,8 +166,9 @@ impl Task<'_> {
         let loaded = match self.loader.load(path) {
             Ok(loaded) => loaded,
             Err(failure) => {
-                let exit = Exit::CouldNotRun;
-                return Examined { text: String::new(), notes: Vec::new(), failures: vec![failure], exit };
+                let report = Report::unreadable(&self.args.ci, path, &failure);
+                let (exit, failures) = (Exit::CouldNotRun, vec![failure]);
+                return Examined { text: String::new(), notes: Vec::new(), failures, report, exit };
             }
         };
         let history = &loaded.history;
@@ -190,7 +202,8 @@ impl Task<'_> {
         if !failures.is_empty() {
             exit = exit.and(Exit::CouldNotRun);
         }
-        Examined { text, notes, failures, exit }
+        let report = self.report(path, &name, &loaded, &judged);
+        Examined { text, notes, failures, report, exit }
     }
 
     fn exit_of(&self, verdict: &Verdict) -> Exit {
@@ -200,6 +213,14 @@ impl Task<'_> {
             Verdict::Undecided(Reason::SeveralObjects | Reason::NoTimes) if self.asked.is_none() => Exit::Fine,
             Verdict::Undecided(_) => Exit::Undecided,
         }
+    }
+
+    /// What CI systems are told of one history.
+    fn report(&self, path: &Path, name: &str, loaded: &Loaded, judged: &[Judged]) -> Report {
+        let took = judged.iter().fold(loaded.took, |sum, judged| sum + judged.took);
+        let path = Some(path).filter(|path| !load::is_stdin(path));
+        let history = &loaded.history;
+        Report::of(&self.args.ci, &Subject { name, class: name, path, history, judged, took, note: None })
     }
 
     /// Writes the evidence of the verdicts.

@@ -24,9 +24,9 @@ use std::io::{self, Read};
 use std::path::Path;
 
 pub use isonomy_checker::{
-    ANOMALIES, Ablation, Anomaly, AnomalyInfo, Case, Counterexample, Edge, End, Engine, Evidence, Explanation,
-    IsolationLevel, Options, Participant, Party, Reason, Refutation, Sentence, Stage, Step, Terms, UnknownAnomaly,
-    UnknownLevel, Verdict, Why, Witness, certify, check, explain, frontier, oracle, patterns, report,
+    ANOMALIES, Ablation, Anomaly, AnomalyInfo, Case, Counterexample, Distinction, Edge, End, Engine, Evidence,
+    Explanation, IsolationLevel, Options, Participant, Party, Reason, Refutation, Relation, Sentence, Stage, Standing,
+    Step, Terms, UnknownAnomaly, UnknownLevel, Verdict, Why, Witness, certify, check, explain, frontier, oracle, patterns, report,
     versions_are_determined,
 };
 pub use isonomy_draw::Drawing;

@@ -1,13 +1,14 @@
 //! The story of a refutation.
 //!
-//! A split of which one side ends at once is a step: the other side holds, or else there is a cycle. So most refutations are a row of steps that
-//! ends in a cycle. Where both sides go on, they are told one after the other, with numbers below that of the split.
+//! A split of which one side ends at once is a step: the other side holds, or else there is a cycle. So most refutations are a row of steps, and
+//! a last split of which both sides end at once: whichever came first, there is a cycle. Where both sides go on, they are told one after
+//! the other, with numbers below that of the split.
 
 use isonomy_history::{History, Key, TxnId};
 use rustc_hash::FxHashMap;
 
-use super::Sentence;
 use super::edges::Words;
+use super::{Sentence, words};
 use crate::verdict::{Case, Edge, Why};
 
 /// The first of two wrote the earlier version of a key.
@@ -54,12 +55,16 @@ pub(super) fn tell(history: &History, words: Words, cases: &[Case]) -> Vec<Sente
                             let number = format!("{above}{next}");
                             next += 1;
                             let (so, not_so) = ((*key, *first, *second), (*key, *second, *first));
+                            if let (Some(first), Some(second)) = (story.closed(*before), story.closed(*after)) {
+                                story.whichever(&number, [(so, first), (not_so, second)]);
+                                // Their cycles are told; nothing else leads to them.
+                                break;
+                            }
                             match story.closed_side(*before, *after) {
                                 Some((edges, holds)) => {
                                     let (fact, otherwise) = if holds == *before { (so, not_so) } else { (not_so, so) };
-                                    let cycle = story.otherwise(otherwise, edges);
-                                    let claim = story.claim(fact);
-                                    story.push(number.clone(), format!("{claim}: otherwise {cycle}."));
+                                    let text = story.settled(fact, otherwise, edges);
+                                    story.push(number.clone(), format!("{text}."));
                                     story.learn(fact, format!("step {number}"));
                                     todo.push(Task::Forget(fact));
                                     case = holds;
@@ -118,37 +123,63 @@ impl<'a> Story<'a> {
         }
     }
 
-    /// The cycle of the side that ends at once, the shorter one if both do, and the other side.
-    fn closed_side(&self, before: usize, after: usize) -> Option<(&'a [Edge], usize)> {
-        let closed = |side: usize| match self.cases.get(side) {
+    /// The cycle by which a side ends at once.
+    fn closed(&self, side: usize) -> Option<&'a [Edge]> {
+        match self.cases.get(side) {
             Some(Case::Closed(edges)) => Some(edges.as_slice()),
             _ => None,
-        };
-        match (closed(before), closed(after)) {
-            (Some(short), Some(long)) if short.len() < long.len() => Some((short, after)),
+        }
+    }
+
+    /// The cycle of the side that ends at once, and the other side.
+    fn closed_side(&self, before: usize, after: usize) -> Option<(&'a [Edge], usize)> {
+        match (self.closed(before), self.closed(after)) {
             (_, Some(edges)) => Some((edges, before)),
             (Some(edges), None) => Some((edges, after)),
             (None, None) => None,
         }
     }
 
-    fn name(&self, txn: TxnId) -> String {
-        self.history.transaction_name(txn).to_string()
+    fn version(&self, txn: TxnId, key: Key) -> String {
+        words::version_of(self.history, Some(txn), key)
     }
 
     fn claim(&self, (key, first, second): Fact) -> String {
-        format!(
-            "On {}, {}'s version comes before {}'s",
-            self.history.key_name(key),
-            self.name(first),
-            self.name(second)
-        )
+        let (first, second) = (self.version(first, key), self.version(second, key));
+        format!("On {}, {first} came before {second}", self.history.key_name(key))
     }
 
     fn either(&self, key: Key, first: TxnId, second: TxnId) -> String {
-        let (first, second) = (self.name(first), self.name(second));
+        let (first, second) = (self.version(first, key), self.version(second, key));
+        format!("On {}, either {first} came before {second}, or after it", self.history.key_name(key))
+    }
+
+    /// Tells a split of which both sides end at once.
+    fn whichever(&mut self, number: &str, sides: [(Fact, &[Edge]); 2]) {
+        let (key, first, second) = sides[0].0;
+        let (one, other) = (self.version(first, key), self.version(second, key));
         let key = self.history.key_name(key);
-        format!("On {key}, either {first}'s version comes before {second}'s, or {second}'s before {first}'s")
+        self.push(number.into(), format!("On {key}, whichever came first, {one} or {other}, there is a circle."));
+        for ((fact, edges), side) in sides.into_iter().zip(1..) {
+            let first = self.version(fact.1, fact.0);
+            let cycle = self.otherwise(fact, edges);
+            self.push(format!("{number}.{side}"), format!("If {first} came first: {cycle}."));
+        }
+    }
+
+    /// Why a fact holds: the contrary makes a circle.
+    fn settled(&self, fact: Fact, contrary: Fact, edges: &[Edge]) -> String {
+        let claim = self.claim(fact);
+        let assumes = |edge: &&Edge| matches!(edge.why, Why::Assumed(key) if Some(contrary) == edge.from.zip(edge.to).map(|(from, to)| (key, from, to)));
+        // Of a circle of two, the other edge says the same as the fact.
+        if let [one, other] = edges {
+            let rest = if assumes(&one) { Some(other) } else { assumes(&other).then_some(one) };
+            let plain = |edge: &&Edge| matches!(edge.why, Why::Session | Why::WriteRead(_) | Why::Version(_));
+            if let Some(edge) = rest.filter(plain) {
+                return format!("{claim}: {}", self.words.edge(self.history, edge).1);
+            }
+        }
+        format!("{claim}: otherwise {}", self.otherwise(contrary, edges))
     }
 
     /// Where it was said that one version comes before another.
@@ -186,7 +217,8 @@ impl<'a> Story<'a> {
     fn otherwise(&self, fact: Fact, edges: &[Edge]) -> String {
         joined(edges.iter().map(|edge| match (edge.from, edge.to, &edge.why) {
             (Some(from), Some(to), Why::Assumed(key)) if (*key, from, to) == fact => {
-                format!("{} comes before {}", self.name(from), self.name(to))
+                let [from, to] = [from, to].map(|txn| words::name(self.history, txn));
+                format!("{from} comes before {to}")
             }
             _ => self.clause(edge),
         }))

@@ -1,9 +1,10 @@
-//! Edges in words.
+//! Edges in words, and the events that they speak of.
 
-use isonomy_history::{Event, History, Key, Name, Outcome, TxnId};
+use isonomy_history::{EventId, History, Key, Outcome, TxnId};
 
-use super::{party, told_steps};
-use crate::verdict::{Case, Edge, End, Evidence, Why};
+use super::words::party;
+use super::{events, words};
+use crate::verdict::{Case, Edge, End, Evidence, Party, Why};
 
 /// How to speak of transactions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,30 +36,38 @@ impl Words {
         let before = format!("{from} comes before {to}");
         match &edge.why {
             Why::Initial => (before, "everything comes after it".into()),
-            Why::Session => (before, "they are of one session, in this order".into()),
-            Why::WriteRead(key) => (before, format!("{to} read {} from it", history.key_name(*key))),
-            Why::Version(key) => (before, format!("lists read from {} have its element first", history.key_name(*key))),
+            Why::Session => (before, session(history, edge)),
+            Why::WriteRead(key) => match edge.to {
+                Some(reader) => (before, words::read(history, reader, *key, edge.from)),
+                None => (before, format!("{to} read {} from it", history.key_name(*key))),
+            },
+            Why::Version(key) => {
+                let [first, second] = [edge.from, edge.to].map(|writer| words::version_of(history, writer, *key));
+                (before, format!("lists read from {} put {first} before {second}", history.key_name(*key)))
+            }
             Why::Overwritten { key, reader, seen } => {
                 let reason = format!(
-                    "{reader} read {key} from {to}, although it saw {from}, which wrote {key} too ({how})",
-                    reader = history.transaction_name(*reader),
-                    key = history.key_name(*key),
-                    how = told_steps(history, seen),
+                    "{read}, although it saw {from}, which {wrote} ({how})",
+                    read = words::read(history, *reader, *key, edge.to),
+                    wrote = words::wrote(history, edge.from, *key),
+                    how = words::steps(history, seen),
                 );
                 (before, reason)
             }
-            Why::Assumed(key) => (before, format!("its version of {} is the earlier one", history.key_name(*key))),
+            Why::Assumed(key) => {
+                let [first, second] = [edge.from, edge.to].map(|writer| words::version_of(history, writer, *key));
+                (before, format!("on {}, {first} is before {second}", history.key_name(*key)))
+            }
             Why::AntiDependency { key, over } => {
                 let claim = match self {
                     Words::Snapshots => format!("{from} began before {to} committed"),
                     Words::OneMoment => before,
                 };
-                let name = history.key_name(*key);
-                let read = match edge.from.and_then(|reader| range_without(history, reader, *key)) {
-                    Some((lo, hi)) if over.is_none() => format!("its range {lo}..{hi} did not return {name}"),
-                    _ => format!("it read {name} from {}", party(history, *over)),
+                let read = match edge.from {
+                    Some(reader) => words::read(history, reader, *key, *over),
+                    None => format!("{from} read {}", history.key_name(*key)),
                 };
-                (claim, format!("{read} and missed {to}'s later version"))
+                (claim, format!("{read}; {to} {}", words::replaced(history, edge.to, *key)))
             }
             Why::RealTime { from: leaves, to: arrives } => {
                 let did = |end: &End| match end {
@@ -78,6 +87,50 @@ impl Words {
     }
 }
 
+fn session(history: &History, edge: &Edge) -> String {
+    match edge.from {
+        Some(txn) => {
+            format!("both are of session {}, in this order", history.session_name(history.session_of(txn)))
+        }
+        None => "they are of one session, in this order".into(),
+    }
+}
+
+/// The events at both ends of an edge, where it is about events.
+pub(super) fn ends(history: &History, edge: &Edge) -> [Option<EventId>; 2] {
+    let write_in = |party: Party, key: Key| party.and_then(|txn| events::last_write(history, txn, key));
+    match edge.why {
+        Why::Initial | Why::Session | Why::RealTime { .. } => [None; 2],
+        Why::WriteRead(key) => events::ends_of_read(history, edge.from, edge.to, key),
+        Why::Version(key) | Why::Assumed(key) | Why::Overwritten { key, .. } => {
+            [write_in(edge.from, key), write_in(edge.to, key)]
+        }
+        Why::AntiDependency { key, over } => {
+            let read = edge.from.and_then(|reader| events::read_from(history, reader, key, over));
+            [read.map(|(event, _)| event), write_in(edge.to, key)]
+        }
+    }
+}
+
+/// The events that an edge rests on besides: how the earlier one was seen, and what was read instead.
+pub(super) fn reasons(history: &History, edge: &Edge) -> Vec<EventId> {
+    let mut found = Vec::new();
+    let mut read = |from: Party, to: Party, key: Key| {
+        found.extend(events::ends_of_read(history, from, to, key).into_iter().flatten());
+    };
+    match &edge.why {
+        Why::Overwritten { key, reader, seen } => {
+            for step in seen {
+                step.key.into_iter().for_each(|key| read(Some(step.from), Some(step.to), key));
+            }
+            read(edge.to, Some(*reader), *key);
+        }
+        Why::AntiDependency { key, over } => read(*over, edge.from, *key),
+        _ => {}
+    }
+    found
+}
+
 /// Whether a cycle never arrives at a commit and leaves from the begin.
 fn fits_snapshots(edges: &[Edge]) -> bool {
     let leaves_begin =
@@ -85,22 +138,6 @@ fn fits_snapshots(edges: &[Edge]) -> bool {
     let arrives_at_commit =
         |edge: &Edge| matches!(edge.why, Why::AntiDependency { .. } | Why::RealTime { to: End::Commit, .. });
     edges.iter().zip(edges.iter().cycle().skip(1)).all(|(edge, next)| !(arrives_at_commit(edge) && leaves_begin(next)))
-}
-
-/// A range in which a transaction did not find a key that it did not read otherwise.
-fn range_without(history: &History, reader: TxnId, key: Key) -> Option<(Name<'_>, Name<'_>)> {
-    let mut found = None;
-    for event in history.events(reader) {
-        match event {
-            Event::Read(value) if history.key_of(value) == key => return None,
-            Event::Range { lo, hi, rows } if (lo..=hi).contains(&history.key_name(key)) => {
-                let returned = rows.iter().any(|&row| history.key_of(row) == key);
-                found = found.or((!returned).then_some((lo, hi)));
-            }
-            _ => {}
-        }
-    }
-    found
 }
 
 /// The latest moment at which an end of a transaction may have happened.

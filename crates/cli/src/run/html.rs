@@ -5,11 +5,11 @@ use std::fmt::Write;
 use isonomy::{Drawing, Verdict};
 
 use super::Job;
-use super::markup::escaped;
 use super::report::Ran;
 use crate::check::draw::weakest;
 use crate::check::judge::Judged;
 use crate::check::text;
+use crate::markup::escaped;
 use crate::output::time;
 
 const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:62rem;margin:2rem auto;padding:0 1rem}\
