@@ -16,6 +16,7 @@ mod cases;
 mod edges;
 mod events;
 mod faults;
+mod shown;
 mod words;
 
 use edges::Words;
@@ -143,15 +144,17 @@ impl Standing {
 
 /// Tells the story of a counterexample.
 pub fn explain<'h>(history: &'h History, counterexample: &Counterexample) -> Explanation<'h> {
+    let mut txns = counterexample.transactions();
+    let lists = shown::lists(history, &counterexample.evidence, &txns);
     let mut telling = Telling {
         history,
-        words: Words::of(&counterexample.evidence),
+        words: Words::of(&counterexample.evidence, lists),
         events: FxHashSet::default(),
+        witnesses: Vec::new(),
         relations: Vec::new(),
     };
-    let mut txns = counterexample.transactions();
     let mut cases = Vec::new();
-    let steps = match &counterexample.evidence {
+    let mut steps = match &counterexample.evidence {
         Evidence::Read(fault) => {
             let faults::Fault { txns: all, events, told } = faults::tell(history, fault);
             txns = all;
@@ -165,9 +168,16 @@ pub fn explain<'h>(history: &'h History, counterexample: &Counterexample) -> Exp
         }
         Evidence::Refutation(refutation) => {
             cases = refutation.cases.iter().map(|case| telling.case(case)).collect();
-            cases::tell(history, telling.words, &refutation.cases)
+            cases::tell(history, &telling.words, &refutation.cases)
         }
     };
+    txns.extend(telling.witnesses.iter().copied());
+    for observed in shown::observed(history, &txns, &telling.events) {
+        steps.push(telling.observed(&observed, steps.last()));
+        txns.push(observed.reader);
+    }
+    let mut met = FxHashSet::default();
+    txns.retain(|&txn| met.insert(txn));
     let transactions = txns.into_iter().map(|txn| telling.participant(txn)).collect();
     let relations = telling.relations;
     Explanation { anomaly: counterexample.anomaly, transactions, relations, cases, steps, standing: None }
@@ -204,6 +214,8 @@ struct Telling<'h> {
     words: Words,
     /// The events that matter.
     events: FxHashSet<EventId>,
+    /// Who shows orders of versions without being related by them.
+    witnesses: Vec<TxnId>,
     relations: Vec<Relation<'h>>,
 }
 
@@ -216,6 +228,10 @@ impl<'h> Telling<'h> {
             let [from_event, to_event] = edges::ends(history, edge);
             self.events.extend([from_event, to_event].into_iter().flatten());
             self.events.extend(edges::reasons(history, edge));
+            if let Some((reader, event)) = self.words.list_of(edge) {
+                self.witnesses.push(reader);
+                self.events.insert(event);
+            }
             let key = edge.why.key().map(|key| history.key_name(key));
             let Edge { from, to, ref why } = *edge;
             self.relations.push(Relation { from, to, why: why.clone(), key, claim, reason, from_event, to_event });
@@ -223,22 +239,30 @@ impl<'h> Telling<'h> {
     }
 
     fn case(&mut self, case: &Case) -> Distinction<'h> {
-        let told = cases::tell_one(self.history, self.words, case);
+        let told = cases::tell_one(self.history, &self.words, case);
         match case {
-            Case::Split { key, first, second, before, after } => Distinction::Split {
-                key: self.history.key_name(*key),
-                first: *first,
-                second: *second,
-                before: *before,
-                after: *after,
-                told,
-            },
+            &Case::Split { key, first, second, before, after } => {
+                let writes = [first, second].map(|txn| events::last_write(self.history, txn, key));
+                self.events.extend(writes.into_iter().flatten());
+                Distinction::Split { key: self.history.key_name(key), first, second, before, after, told }
+            }
             Case::Closed(edges) => {
                 let first = self.relations.len();
                 self.cycle(edges);
                 Distinction::Closed { relations: first..self.relations.len(), told }
             }
         }
+    }
+
+    /// Why a transaction of unknown outcome counts, after the last sentence.
+    fn observed(&mut self, observed: &shown::Observed, last: Option<&Sentence>) -> Sentence {
+        let &shown::Observed { txn, reader, key } = observed;
+        let history = self.history;
+        self.events.extend(events::ends_of_read(history, Some(txn), Some(reader), key).into_iter().flatten());
+        let last = last.and_then(|last| last.number.split('.').next()?.parse().ok()).unwrap_or(0);
+        let (name, read) = (words::name(history, txn), words::read(history, reader, key, Some(txn)));
+        let text = format!("{name} took effect, although its client never learnt that: {read}.");
+        Sentence { number: (last + 1).to_string(), text }
     }
 
     fn participant(&self, txn: TxnId) -> Participant<'h> {

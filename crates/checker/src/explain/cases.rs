@@ -24,7 +24,7 @@ enum Task {
 }
 
 /// Tells all cases.
-pub(super) fn tell(history: &History, words: Words, cases: &[Case]) -> Vec<Sentence> {
+pub(super) fn tell(history: &History, words: &Words, cases: &[Case]) -> Vec<Sentence> {
     let mut story = Story { history, words, cases, steps: Vec::new(), known: FxHashMap::default() };
     // A case that something leads to again is not told again: evidence that nobody certified may have circles.
     let mut told = vec![false; cases.len()];
@@ -91,7 +91,7 @@ pub(super) fn tell(history: &History, words: Words, cases: &[Case]) -> Vec<Sente
 }
 
 /// A case by itself: what is split, or the cycle.
-pub(super) fn tell_one(history: &History, words: Words, case: &Case) -> String {
+pub(super) fn tell_one(history: &History, words: &Words, case: &Case) -> String {
     let story = Story { history, words, cases: &[], steps: Vec::new(), known: FxHashMap::default() };
     match case {
         Case::Split { key, first, second, .. } => format!("{}.", story.either(*key, *first, *second)),
@@ -101,7 +101,7 @@ pub(super) fn tell_one(history: &History, words: Words, case: &Case) -> String {
 
 struct Story<'a> {
     history: &'a History,
-    words: Words,
+    words: &'a Words,
     cases: &'a [Case],
     steps: Vec<Sentence>,
     /// What holds here, each with the steps and cases that say so.

@@ -1,25 +1,25 @@
 //! Edges in words, and the events that they speak of.
 
-use isonomy_history::{EventId, History, Key, Outcome, TxnId};
+use isonomy_history::{Event, EventId, History, Key, Outcome, TxnId};
 
+use super::shown::Lists;
 use super::words::party;
 use super::{events, words};
 use crate::verdict::{Case, Edge, End, Evidence, Party, Why};
 
 /// How to speak of transactions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Words {
-    /// They begin and commit, and others may come between.
-    Snapshots,
-    /// They are before or after each other.
-    OneMoment,
+pub(super) struct Words {
+    /// Whether they begin and commit, and others may come between; else they are before or after each other.
+    snapshots: bool,
+    /// What shows the order of versions in lists.
+    pub(super) lists: Lists,
 }
 
 impl Words {
     /// The ones that make circles of all cycles. Where transactions begin and commit, a cycle cannot go from a commit back to the begin;
     /// one that does speaks of single moments.
-    pub(super) fn of(evidence: &Evidence) -> Self {
-        let fits = match evidence {
+    pub(super) fn of(evidence: &Evidence, lists: Lists) -> Self {
+        let snapshots = match evidence {
             Evidence::Read(_) => true,
             Evidence::Cycle(edges) => fits_snapshots(edges),
             Evidence::Refutation(refutation) => refutation.cases.iter().all(|case| match case {
@@ -27,11 +27,11 @@ impl Words {
                 Case::Closed(edges) => fits_snapshots(edges),
             }),
         };
-        if fits { Words::Snapshots } else { Words::OneMoment }
+        Words { snapshots, lists }
     }
 
     /// What an edge claims, and why it is so.
-    pub(super) fn edge(self, history: &History, edge: &Edge) -> (String, String) {
+    pub(super) fn edge(&self, history: &History, edge: &Edge) -> (String, String) {
         let (from, to) = (party(history, edge.from), party(history, edge.to));
         let before = format!("{from} comes before {to}");
         match &edge.why {
@@ -41,10 +41,7 @@ impl Words {
                 Some(reader) => (before, words::read(history, reader, *key, edge.from)),
                 None => (before, format!("{to} read {} from it", history.key_name(*key))),
             },
-            Why::Version(key) => {
-                let [first, second] = [edge.from, edge.to].map(|writer| words::version_of(history, writer, *key));
-                (before, format!("lists read from {} put {first} before {second}", history.key_name(*key)))
-            }
+            Why::Version(key) => (before, self.listed(history, edge, *key)),
             Why::Overwritten { key, reader, seen } => {
                 let reason = format!(
                     "{read}, although it saw {from}, which {wrote} ({how})",
@@ -59,10 +56,7 @@ impl Words {
                 (before, format!("on {}, {first} is before {second}", history.key_name(*key)))
             }
             Why::AntiDependency { key, over } => {
-                let claim = match self {
-                    Words::Snapshots => format!("{from} began before {to} committed"),
-                    Words::OneMoment => before,
-                };
+                let claim = if self.snapshots { format!("{from} began before {to} committed") } else { before };
                 let read = match edge.from {
                     Some(reader) => words::read(history, reader, *key, *over),
                     None => format!("{from} read {}", history.key_name(*key)),
@@ -83,6 +77,38 @@ impl Words {
                 };
                 (claim, reason)
             }
+        }
+    }
+}
+
+impl Words {
+    /// The list that shows an order of versions.
+    fn listed(&self, history: &History, edge: &Edge, key: Key) -> String {
+        let [first, second] = [edge.from, edge.to].map(|writer| words::version_of(history, writer, key));
+        let list = edge.from.and_then(|writer| self.lists.get(&(key, writer)));
+        let Some(&(reader, event)) = list else {
+            return format!("lists read from {} put {first} before {second}", history.key_name(key));
+        };
+        let Event::ReadList { elements, .. } = history.event(event) else { unreachable!("it is a list") };
+        let later = edge.to.and_then(|txn| events::last_write(history, txn, key));
+        let later = later.and_then(|id| events::written(history.event(id)));
+        let read = format!(
+            "{} read {}={}",
+            words::name(history, reader),
+            history.key_name(key),
+            words::list(history, elements)
+        );
+        match later.is_some_and(|later| elements.contains(&later)) {
+            true => format!("{read}, where {first} stands before {second}"),
+            false => format!("{read}, with {first} and not yet {second}"),
+        }
+    }
+
+    /// Who shows the order of versions that an edge takes from lists.
+    pub(super) fn list_of(&self, edge: &Edge) -> Option<(TxnId, EventId)> {
+        match (&edge.why, edge.from) {
+            (Why::Version(key), Some(writer)) => self.lists.get(&(*key, writer)).copied(),
+            _ => None,
         }
     }
 }

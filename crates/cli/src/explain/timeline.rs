@@ -3,7 +3,9 @@
 //! Where there are times, a box stands right of all that ended before it began. Where there are none, it stands right of what it read and of
 //! what came before it in its session; boxes in one column are in no known order. What does not fit beside each other goes on below.
 
-use isonomy::{Explanation, Name, Outcome, Participant, TxnId, Why};
+use std::time::Duration;
+
+use isonomy::{Datum, Explanation, Name, NamedEvent, Outcome, Participant};
 
 use crate::output::{Paint, Style, time};
 
@@ -15,22 +17,18 @@ const GAP: usize = 2;
 
 /// The timeline of an explanation, in lines of at most some width as long as a single box fits.
 pub(super) fn timeline(explanation: &Explanation<'_>, width: usize, paint: Paint) -> String {
+    // Transactions are numbered session by session: lanes are in the order of the input.
     let mut parties: Vec<&Participant<'_>> = explanation.transactions.iter().collect();
-    let order = columns(explanation, &parties);
+    parties.sort_by_key(|party| party.txn);
     let first = parties.iter().filter_map(|party| party.times.start).min();
     let mut boxes: Vec<Box> = Vec::new();
     let mut lanes: Vec<(Name<'_>, String)> = Vec::new();
-    // Transactions are numbered session by session: lanes are in the order of the input.
-    let mut by_lane: Vec<usize> = (0..parties.len()).collect();
-    by_lane.sort_by_key(|&index| parties[index].txn);
-    for index in by_lane {
-        let party = parties[index];
+    for (party, column) in parties.iter().zip(columns(&parties)) {
         if lanes.last().is_none_or(|(session, _)| *session != party.session) {
             lanes.push((party.session, label(party.session)));
         }
-        boxes.push(Box::new(party, lanes.len() - 1, order[index], first, width));
+        boxes.push(Box::new(party, lanes.len() - 1, column, first, width));
     }
-    parties.clear();
     let margin = lanes.iter().map(|(_, label)| label.chars().count()).max().unwrap_or(0);
     let room = width.saturating_sub(margin + 3);
     let mut text = String::new();
@@ -99,12 +97,8 @@ impl Box {
         let title = cut(&format!("{}{mark}", party.name), most);
         let mut lines: Vec<(String, Style)> = Vec::new();
         if let (Some(first), Some(start)) = (first, party.times.start) {
-            let since = |moment: i64| {
-                let nanoseconds = u64::try_from(moment.saturating_sub(first)).unwrap_or(0);
-                if nanoseconds == 0 { "0".into() } else { time(std::time::Duration::from_nanos(nanoseconds)) }
-            };
-            let finish = party.times.finish.map_or("?".into(), since);
-            lines.push((format!("{} … {finish}", since(start)), Style::Faint));
+            let finish = party.times.finish.map_or("?".into(), |finish| since(first, finish));
+            lines.push((format!("{} … {finish}", since(first, start)), Style::Faint));
         }
         lines.extend(party.events.iter().map(|event| (cut(&event.to_string(), most), Style::Plain)));
         match (party.folded, party.events.is_empty()) {
@@ -170,8 +164,7 @@ fn bands(boxes: &[Box], room: usize) -> Vec<Vec<(usize, usize)>> {
 }
 
 /// A column for each transaction.
-fn columns(explanation: &Explanation<'_>, parties: &[&Participant<'_>]) -> Vec<usize> {
-    let reads = reads(explanation);
+fn columns(parties: &[&Participant<'_>]) -> Vec<usize> {
     let precedes = |a: usize, b: usize| {
         let (earlier, later) = (parties[a], parties[b]);
         if earlier.session == later.session {
@@ -181,7 +174,7 @@ fn columns(explanation: &Explanation<'_>, parties: &[&Participant<'_>]) -> Vec<u
             (Some(finish), Some(start)) => finish < start,
             // One that never finished precedes nothing; else nothing but reads is known.
             _ if earlier.times.start.is_some() && later.times.start.is_some() => false,
-            _ => reads.contains(&(earlier.txn, later.txn)) || (explanation.relations.is_empty() && a < b),
+            _ => reads_from(later, earlier),
         }
     };
     let mut columns: Vec<Option<usize>> = vec![None; parties.len()];
@@ -201,19 +194,32 @@ fn columns(explanation: &Explanation<'_>, parties: &[&Participant<'_>]) -> Vec<u
     columns.into_iter().map(Option::unwrap_or_default).collect()
 }
 
-/// Who was read by whom.
-fn reads(explanation: &Explanation<'_>) -> Vec<(TxnId, TxnId)> {
-    let mut found = Vec::new();
-    for relation in &explanation.relations {
-        match &relation.why {
-            Why::WriteRead(_) => found.extend(relation.from.zip(relation.to)),
-            Why::AntiDependency { over, .. } => found.extend(over.zip(relation.from)),
-            Why::Overwritten { reader, seen, .. } => {
-                found.extend(relation.to.map(|writer| (writer, *reader)));
-                found.extend(seen.iter().filter(|step| step.key.is_some()).map(|step| (step.from, step.to)));
-            }
-            Why::Initial | Why::Session | Why::Version(_) | Why::Assumed(_) | Why::RealTime { .. } => {}
-        }
+/// Whether one transaction read what another wrote, by the events that are shown. Every value of a key is written once.
+fn reads_from(reader: &Participant<'_>, writer: &Participant<'_>) -> bool {
+    let wrote = |key: Name<'_>, value: Datum<'_>| {
+        writer.events.iter().any(|event| match *event {
+            NamedEvent::Write(k, v)
+            | NamedEvent::Append(k, v)
+            | NamedEvent::Insert(k, v)
+            | NamedEvent::Delete(k, v) => (k, v) == (key, value),
+            NamedEvent::CompareAndSet { key: k, new, succeeded, .. } => succeeded && (k, new) == (key, value),
+            NamedEvent::Read(..) | NamedEvent::ReadList(..) | NamedEvent::Range { .. } => false,
+        })
+    };
+    reader.events.iter().any(|event| match *event {
+        NamedEvent::Read(key, value) => wrote(key, value),
+        NamedEvent::ReadList(key, ref elements) => elements.iter().any(|&element| wrote(key, element)),
+        NamedEvent::Range { ref rows, .. } => rows.iter().any(|&(key, value)| wrote(key, value)),
+        NamedEvent::CompareAndSet { key, expected, .. } => wrote(key, expected),
+        NamedEvent::Write(..) | NamedEvent::Append(..) | NamedEvent::Insert(..) | NamedEvent::Delete(..) => false,
+    })
+}
+
+/// A moment after the first one, for people. Histories made by hand have times of a few nanoseconds.
+fn since(first: i64, moment: i64) -> String {
+    match u64::try_from(moment.saturating_sub(first)).unwrap_or(0) {
+        0 => "0".into(),
+        nanoseconds @ 1..1_000 => format!("{nanoseconds} ns"),
+        nanoseconds => time(Duration::from_nanos(nanoseconds)),
     }
-    found
 }
