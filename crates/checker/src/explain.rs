@@ -151,6 +151,8 @@ pub fn explain<'h>(history: &'h History, counterexample: &Counterexample) -> Exp
         words: Words::of(&counterexample.evidence, lists),
         events: FxHashSet::default(),
         witnesses: Vec::new(),
+        spared: Vec::new(),
+        needed: FxHashSet::default(),
         relations: Vec::new(),
     };
     let mut cases = Vec::new();
@@ -171,6 +173,7 @@ pub fn explain<'h>(history: &'h History, counterexample: &Counterexample) -> Exp
             cases::tell(history, &telling.words, &refutation.cases)
         }
     };
+    txns.retain(|txn| !telling.spared.contains(txn) || telling.needed.contains(txn));
     txns.extend(telling.witnesses.iter().copied());
     for observed in shown::observed(history, &txns, &telling.events) {
         steps.push(telling.observed(&observed, steps.last()));
@@ -216,6 +219,10 @@ struct Telling<'h> {
     events: FxHashSet<EventId>,
     /// Who shows orders of versions without being related by them.
     witnesses: Vec<TxnId>,
+    /// Whose versions were read in lists that show by themselves what they have not.
+    spared: Vec<TxnId>,
+    /// Who must take part for another reason.
+    needed: FxHashSet<TxnId>,
     relations: Vec<Relation<'h>>,
 }
 
@@ -228,6 +235,14 @@ impl<'h> Telling<'h> {
             let [from_event, to_event] = edges::ends(history, edge);
             self.events.extend([from_event, to_event].into_iter().flatten());
             self.events.extend(edges::reasons(history, edge));
+            if let Why::AntiDependency { over: Some(over), .. } = edge.why
+                && edges::by_list(history, edge)
+            {
+                self.spared.push(over);
+            } else {
+                edge.each_transaction(|txn| self.needed.extend([txn]));
+            }
+            self.needed.extend([edge.from, edge.to].into_iter().flatten());
             if let Some((reader, event)) = self.words.list_of(edge) {
                 self.witnesses.push(reader);
                 self.events.insert(event);
@@ -244,6 +259,7 @@ impl<'h> Telling<'h> {
             &Case::Split { key, first, second, before, after } => {
                 let writes = [first, second].map(|txn| events::last_write(self.history, txn, key));
                 self.events.extend(writes.into_iter().flatten());
+                self.needed.extend([first, second]);
                 Distinction::Split { key: self.history.key_name(key), first, second, before, after, told }
             }
             Case::Closed(edges) => {

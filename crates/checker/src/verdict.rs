@@ -255,7 +255,7 @@ impl Why {
 
 impl Edge {
     /// Those that it speaks of, except the later one, which the next edge of a cycle begins with.
-    fn each_transaction(&self, mut add: impl FnMut(TxnId)) {
+    pub(crate) fn each_transaction(&self, mut add: impl FnMut(TxnId)) {
         self.from.into_iter().for_each(&mut add);
         match &self.why {
             Why::Overwritten { reader, seen, .. } => {

@@ -131,16 +131,33 @@ fn levels(args: &ExplainArgs, history: &History, progress: &Progress) -> Vec<Jud
         progress.doing(format!("checking {level}"));
         judged.push(judge(history, level, &settings, judged));
     };
-    let mut wanted = levels::by_default(history);
-    if let Some(level) = args.level {
-        ask(level, &mut judged);
-        // Of a level that holds or is undecided there is nothing more to say.
-        let violated = matches!(judged[0].verdict, Verdict::Violated(_));
-        wanted.retain(|&other| violated && other != level && level.implies(other));
+    let wanted = levels::by_default(history);
+    match args.level {
+        None => in_halves(&wanted).into_iter().for_each(|level| ask(level, &mut judged)),
+        Some(level) => {
+            ask(level, &mut judged);
+            // Of a level that holds or is undecided there is nothing more to say.
+            let Verdict::Violated(counterexample) = judged[0].verdict.clone() else { return judged };
+            let weaker = wanted.into_iter().filter(|&other| other != level && level.implies(other));
+            let (violated, mut open): (Vec<_>, Vec<_>) =
+                weaker.partition(|&other| counterexample.anomaly.rules_out(other));
+            judged.extend(violated.into_iter().map(|level| {
+                let verdict = Verdict::Violated(counterexample.clone());
+                Judged { level, verdict, took: Duration::ZERO, stages: Vec::new(), counts: Vec::new() }
+            }));
+            // The anomaly is named after the weakest level that forbids it, so that the strongest of the others is likely to hold, and those
+            // that it implies with it.
+            open.sort_by_key(|strong| implied(*strong));
+            open.into_iter().rev().for_each(|level| ask(level, &mut judged));
+        }
     }
-    in_halves(&wanted).into_iter().for_each(|level| ask(level, &mut judged));
     judged.sort_by_key(|judged| judged.level as usize);
     judged
+}
+
+/// How many levels a level implies.
+fn implied(strong: IsolationLevel) -> usize {
+    IsolationLevel::ALL.into_iter().filter(|&weak| strong.implies(weak)).count()
 }
 
 fn standing(judged: &[Judged]) -> Standing {

@@ -61,6 +61,12 @@ impl Words {
                     Some(reader) => words::read(history, reader, *key, *over),
                     None => format!("{from} read {}", history.key_name(*key)),
                 };
+                if by_list(history, edge)
+                    && let Some(reader) = edge.from
+                {
+                    let read = words::list_read(history, reader, *key, *over);
+                    return (claim, format!("{read}, without {}", words::version_of(history, edge.to, *key)));
+                }
                 (claim, format!("{read}; {to} {}", words::replaced(history, edge.to, *key)))
             }
             Why::RealTime { from: leaves, to: arrives } => {
@@ -138,6 +144,13 @@ pub(super) fn ends(history: &History, edge: &Edge) -> [Option<EventId>; 2] {
     }
 }
 
+/// Whether an anti-dependency is by a list, which shows by itself what it has not.
+pub(super) fn by_list(history: &History, edge: &Edge) -> bool {
+    let Why::AntiDependency { key, over } = edge.why else { return false };
+    let read = edge.from.and_then(|reader| events::read_from(history, reader, key, over));
+    read.is_some_and(|(event, _)| matches!(history.event(event), Event::ReadList { .. }))
+}
+
 /// The events that an edge rests on besides: how the earlier one was seen, and what was read instead.
 pub(super) fn reasons(history: &History, edge: &Edge) -> Vec<EventId> {
     let mut found = Vec::new();
@@ -151,7 +164,7 @@ pub(super) fn reasons(history: &History, edge: &Edge) -> Vec<EventId> {
             }
             read(edge.to, Some(*reader), *key);
         }
-        Why::AntiDependency { key, over } => read(*over, edge.from, *key),
+        Why::AntiDependency { key, over } if !by_list(history, edge) => read(*over, edge.from, *key),
         _ => {}
     }
     found

@@ -41,9 +41,12 @@ pub(super) fn read_from(history: &History, reader: TxnId, key: Key, from: Party)
     history.event_ids(reader).find_map(as_version).or_else(|| history.event_ids(reader).find_map(observed))
 }
 
-/// The event that wrote a value.
+/// The event that wrote a value, or was refused to and, as somebody read it, did so nonetheless.
 pub(super) fn write_of(history: &History, writer: TxnId, value: Value) -> Option<EventId> {
-    history.event_ids(writer).find(|&id| written(history.event(id)) == Some(value))
+    history.event_ids(writer).find(|&id| match history.event(id) {
+        Event::CompareAndSet { new, .. } => new == value,
+        event => written(event) == Some(value),
+    })
 }
 
 /// The event that wrote a transaction's version of a key, which is its last write.

@@ -33,6 +33,14 @@ fn writer(history: &History, value: Value) -> Party {
     }
 }
 
+/// The elements of a list that was read.
+fn elements(history: &History, id: EventId) -> &[Value] {
+    match history.event(id) {
+        Event::ReadList { elements, .. } => elements,
+        _ => &[],
+    }
+}
+
 struct Story<'a> {
     history: &'a History,
     fault: &'a ReadFault,
@@ -85,6 +93,9 @@ impl Story<'_> {
                 }
             }
             FaultKind::NonRepeatable => {
+                if let Some(told) = self.lists_differ() {
+                    return told;
+                }
                 let then = seen(history, fault.event, fault.key, fault.value, writer);
                 match self.before() {
                     Some(first) => format!("{reader} {}, and then {then}.", self.did(first)),
@@ -133,14 +144,37 @@ impl Story<'_> {
         }
     }
 
+    /// Two lists of the reader, one of which has an element that the other has not. Whose element that is takes part, and no other.
+    fn lists_differ(&mut self) -> Option<String> {
+        let Story { history, fault, .. } = *self;
+        let first = events::before(history, fault.txn, fault.key, fault.event)?;
+        let (before, after) = (elements(history, first), elements(history, fault.event));
+        let only = |one: &'_ [Value], other: &[Value]| one.iter().copied().find(|value| !other.contains(value));
+        let (value, place) = match (only(after, before), only(before, after)) {
+            (Some(value), _) => (value, "only then"),
+            (None, Some(value)) => (value, "not any more"),
+            (None, None) => return None,
+        };
+        self.txns.clear();
+        self.events.clear();
+        let owner = writer(history, value);
+        self.take(owner, Some(value));
+        self.events.push(first);
+        Some(format!(
+            "{} read {key}={}, and then {key}={}, with {}'s {} {place}.",
+            name(history, fault.txn),
+            list(history, before),
+            list(history, after),
+            party(history, owner),
+            history.datum(value),
+            key = history.key_name(fault.key),
+        ))
+    }
+
     /// Two lists, neither of which begins the other.
     fn incompatible(&mut self, other: EventId) -> String {
         let Story { history, fault, .. } = *self;
-        let elements = |id: EventId| match history.event(id) {
-            Event::ReadList { elements, .. } => elements,
-            _ => &[],
-        };
-        let (this, that) = (elements(fault.event), elements(other));
+        let (this, that) = (elements(history, fault.event), elements(history, other));
         self.txns.clear();
         self.events.clear();
         // The first two elements that differ show it.

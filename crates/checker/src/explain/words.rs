@@ -52,6 +52,13 @@ pub(super) fn seen(history: &History, event: EventId, key: Key, value: Option<Va
     }
 }
 
+/// `T3 read x=[1 2]`: a list in which a version was read.
+pub(super) fn list_read(history: &History, reader: TxnId, key: Key, from: Party) -> String {
+    let event = events::read_from(history, reader, key, from).map(|(event, _)| history.event(event));
+    let elements = if let Some(Event::ReadList { elements, .. }) = event { elements } else { &[] };
+    format!("{} read {}={}", name(history, reader), history.key_name(key), list(history, elements))
+}
+
 /// `[1 2 3]`, or the end of it.
 pub(super) fn list(history: &History, elements: &[Value]) -> String {
     let left_out = elements.len().saturating_sub(MOST_ELEMENTS);
