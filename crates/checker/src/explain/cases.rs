@@ -170,10 +170,13 @@ impl<'a> Story<'a> {
     /// Why a fact holds: the contrary makes a circle.
     fn settled(&self, fact: Fact, contrary: Fact, edges: &[Edge]) -> String {
         let claim = self.claim(fact);
-        let assumes = |edge: &&Edge| matches!(edge.why, Why::Assumed(key) if Some(contrary) == edge.from.zip(edge.to).map(|(from, to)| (key, from, to)));
+        let assumes = |edge: &Edge| match (edge.from, edge.to, &edge.why) {
+            (Some(from), Some(to), Why::Assumed(key)) => (*key, from, to) == contrary,
+            _ => false,
+        };
         // Of a circle of two, the other edge says the same as the fact.
         if let [one, other] = edges {
-            let rest = if assumes(&one) { Some(other) } else { assumes(&other).then_some(one) };
+            let rest = if assumes(one) { Some(other) } else { assumes(other).then_some(one) };
             let plain = |edge: &&Edge| matches!(edge.why, Why::Session | Why::WriteRead(_) | Why::Version(_));
             if let Some(edge) = rest.filter(plain) {
                 return format!("{claim}: {}", self.words.edge(self.history, edge).1);

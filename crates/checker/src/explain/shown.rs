@@ -9,13 +9,16 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::events;
 use crate::verdict::{Case, Edge, Evidence, Why};
 
-/// For a key and the writer of a version: a list that holds that version. What stands after it there, or not yet, came later.
-pub(super) type Lists = FxHashMap<(Key, TxnId), (TxnId, EventId)>;
+/// A version of a key, by its writer.
+type Version = (Key, TxnId);
+
+/// For versions a reader, and the list in which it read them. What stands there after such a version, or not yet, came later.
+pub(super) type Lists = FxHashMap<Version, (TxnId, EventId)>;
 
 /// Finds lists that show all orders of versions that the evidence takes from lists, by few readers: those that take part anyway, then
 /// those that show most. One pass over the history, if there is anything to find.
 pub(super) fn lists(history: &History, evidence: &Evidence, txns: &[TxnId]) -> Lists {
-    let mut wanted: FxHashMap<Value, (Key, TxnId)> = FxHashMap::default();
+    let mut wanted: FxHashMap<Value, Version> = FxHashMap::default();
     let mut want = |edges: &[Edge]| {
         for edge in edges {
             let (Why::Version(key), Some(writer)) = (&edge.why, edge.from) else { continue };
@@ -36,7 +39,7 @@ pub(super) fn lists(history: &History, evidence: &Evidence, txns: &[TxnId]) -> L
         return found;
     }
     let keys: FxHashSet<Key> = wanted.values().map(|&(key, _)| key).collect();
-    let mut readers: Vec<(TxnId, Vec<((Key, TxnId), EventId)>)> = Vec::new();
+    let mut readers: Vec<(TxnId, Vec<(Version, EventId)>)> = Vec::new();
     for reader in history.transactions().filter(|&txn| history.derived().counts(txn)) {
         let mut shows = Vec::new();
         for id in history.event_ids(reader) {
@@ -50,12 +53,13 @@ pub(super) fn lists(history: &History, evidence: &Evidence, txns: &[TxnId]) -> L
         }
     }
     loop {
-        let news = |shows: &[((Key, TxnId), EventId)]| shows.iter().filter(|(one, _)| !found.contains_key(one)).count();
+        let news = |shows: &[(Version, EventId)]| shows.iter().filter(|(one, _)| !found.contains_key(one)).count();
         let best = readers.iter().filter(|(_, shows)| news(shows) > 0);
         // Of those that show as much the first.
         let best = best.rev().max_by_key(|(reader, shows)| (txns.contains(reader), news(shows)));
         let Some((reader, shows)) = best else { return found };
         let more: Vec<_> = shows.iter().filter(|(one, _)| !found.contains_key(one)).copied().collect();
+        // The first list of a reader that shows it.
         more.into_iter().rev().for_each(|(one, id)| found.extend([(one, (*reader, id))]));
     }
 }
