@@ -16,6 +16,7 @@ mod cases;
 mod edges;
 mod events;
 mod faults;
+mod instances;
 mod shown;
 mod words;
 

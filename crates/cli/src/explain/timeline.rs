@@ -40,8 +40,9 @@ pub(super) fn timeline(explanation: &Explanation<'_>, width: usize, paint: Paint
             let of_lane = |column: usize| boxes.iter().find(|b| (b.lane, b.column) == (lane, column));
             let height = band.iter().filter_map(|&(column, _)| of_lane(column)).map(Box::height).max();
             for row in 0..height.unwrap_or(0) {
-                let label = format!("{:margin$}", if row == 0 { label } else { "" });
-                let mut line = format!("{} {} ", paint.style(Style::Strong, &label), paint.style(Style::Faint, "│"));
+                let padding = margin - label.chars().count();
+                let label = if row == 0 { paint.style(Style::Strong, label) } else { " ".repeat(margin - padding) };
+                let mut line = format!("{label}{:padding$} {} ", "", paint.style(Style::Faint, "│"));
                 let last = band.iter().rposition(|&(column, _)| of_lane(column).is_some_and(|b| row < b.height()));
                 for &(column, wide) in &band[..last.map_or(0, |last| last + 1)] {
                     let is_last = Some(column) == last.map(|last| band[last].0);
