@@ -13,10 +13,11 @@ use isonomy_cluster::Kind;
 use isonomy_driver::faults::Fault;
 use isonomy_workload::{Anomaly, Distribution, Length, MiniMix, Preset, StoreLevel};
 
+use crate::ci::CiArgs;
 use crate::exit::{Exit, complain};
 use crate::output::{Terminal, When};
 use crate::values::{LevelChoice, duration, engine, level_choice, share, size};
-use crate::{anomalies, card, certify, check, cluster, convert, generate, levels, mock, run, stats};
+use crate::{anomalies, card, certify, check, cluster, convert, explain, generate, levels, mock, run, stats};
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 holds, or done; 1 violated; 2 could not run (usage, bad input, no place for the output); 3 undecided.
@@ -29,6 +30,7 @@ Examples:
   isonomy run                           see it find a violation, without a database
   isonomy check history.jsonl           which levels does this history satisfy?
   isonomy check --level causal a b      do these two satisfy causal consistency?
+  isonomy explain history.jsonl         why does it violate the weakest level that it violates?
 
 {EXIT_CODES}"))]
 pub(crate) struct Cli {
@@ -46,6 +48,8 @@ pub(crate) struct Cli {
 enum Command {
     /// Decide which isolation levels histories satisfy
     Check(CheckArgs),
+    /// Tell why a history violates a level: the anomaly, a timeline, step by step, the usual cause
+    Explain(explain::ExplainArgs),
     /// Check the certificates of earlier verdicts again, with code that shares nothing with the search
     Certify(CertifyArgs),
     /// Write a history in another format
@@ -87,6 +91,7 @@ Examples:
   isonomy check --level si --certificate proof.jsonl history.jsonl; isonomy certify history.jsonl proof.jsonl
   isonomy check --svg why.svg history.jsonl
   isonomy check --html why.html runs/*.jsonl
+  isonomy check --level si --junit results.xml --sarif results.sarif --github runs/*.jsonl
   zcat history.jsonl.gz | isonomy check --all-anomalies -
 
 {EXIT_CODES}"))]
@@ -122,6 +127,8 @@ pub(crate) struct CheckArgs {
     /// violated, to step through
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) ci: CiArgs,
     /// Drop session order from all levels
     #[arg(long)]
     pub(crate) no_session_order: bool,
@@ -464,9 +471,8 @@ pub(crate) struct RunArgs {
     /// Write the report as a page
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
-    /// Write the verdicts as test results, for CI systems
-    #[arg(long, value_name = "FILE")]
-    pub(crate) junit: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) ci: CiArgs,
 }
 
 /// Reads the arguments, runs the command, and says how it ended.
@@ -478,6 +484,7 @@ pub(crate) fn dispatch() -> ExitCode {
     let terminal = Terminal::new(cli.quiet, cli.color);
     let ended = match &cli.command {
         Command::Check(args) => check::run(args, terminal),
+        Command::Explain(args) => explain::run(args, terminal),
         Command::Certify(args) => certify::run(args, terminal),
         Command::Convert(args) => convert::run(args, terminal),
         Command::Stats(args) => stats::run(args, terminal),

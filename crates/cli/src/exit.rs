@@ -53,6 +53,11 @@ impl Failure {
         Failure { message: message.to_string(), hint: None }
     }
 
+    /// What is wrong.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     /// Adds what the user may do about it.
     pub(crate) fn hint(mut self, hint: impl Display) -> Self {
         self.hint = Some(hint.to_string());

@@ -91,7 +91,9 @@ fn usage_errors_are_two_and_help_is_zero() {
     let unknown = err(&isonomy(&["check", "--level", "no-such-level", "x"]));
     assert!(unknown.starts_with("isonomy: error: ") && unknown.contains("read-committed, read-atomic"), "{unknown}");
     assert!(err(&isonomy(&["run", "--db", "no-such-database://x"])).contains("known are mock:LEVEL, sqlite"));
-    for command in ["check", "certify", "convert", "stats", "generate", "run", "card", "mock", "levels", "anomalies"] {
+    for command in
+        ["check", "explain", "certify", "convert", "stats", "generate", "run", "card", "mock", "levels", "anomalies"]
+    {
         let help = isonomy(&[command, "--help"]);
         assert_eq!(code(&help), 0);
         assert!(out(&help).contains("Examples:"), "{command}");
@@ -384,7 +386,10 @@ fn all_anomalies_are_listed() {
     assert_eq!(code(&output), 1);
     let text = out(&output);
     assert!(text.lines().any(|line| line.split_whitespace().eq(["aborted-read", "b", "b", "2"])), "{text}");
-    assert!(text.contains("T(2,1) read x=1 from T(1,1), which aborted.") && text.contains("1 more"), "{text}");
+    assert!(
+        text.contains("T(2,1) read x=1, which T(1,1) wrote; but T(1,1) aborted.") && text.contains("1 more"),
+        "{text}"
+    );
     let lines = json(&isonomy(&["check", "--json", "--level", "causal", "--all-anomalies", &path]));
     let group = &lines[0]["anomalies"][0];
     assert_eq!([&group["anomaly"], &group["c4"], &group["plume"]], ["aborted-read", "b", "b"]);

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use isonomy_checker::{ANOMALIES, AnomalyInfo, Counterexample, IsolationLevel, Options, Verdict, check};
+use isonomy_checker::{ANOMALIES, AnomalyInfo, Counterexample, IsolationLevel, Options, Standing, Verdict, check};
 use isonomy_history::History;
 use isonomy_history::formats::{self, Format, ReadOptions, Source};
 
@@ -50,7 +50,5 @@ fn examined(history: &History, info: &AnomalyInfo) -> (Counterexample, Vec<Isola
             Verdict::Violated(_) | Verdict::Undecided(_) => {}
         }
     }
-    let is_strongest = |level: &IsolationLevel| !holding.iter().any(|other| other != level && other.implies(*level));
-    let strongest = holding.iter().copied().filter(is_strongest).collect();
-    (found.expect("the example shows the anomaly"), strongest)
+    (found.expect("the example shows the anomaly"), Standing::new(&[], &holding).holds)
 }

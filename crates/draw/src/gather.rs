@@ -3,7 +3,7 @@
 //! A circle is one panel: its edges, and with thin arrows what they rest on. A proof by cases begins with a panel of what is known in all of them,
 //! and has a small one for each case.
 
-use isonomy_checker::{Case, Counterexample, Edge, Evidence, Why, explain};
+use isonomy_checker::{Case, Counterexample, Edge, Evidence, Explanation, Topic, Why};
 use isonomy_history::{Event, EventId, FaultKind, History, Key, ReadFault, TxnId, Writer};
 
 use crate::draft::{self, Draft, Role};
@@ -13,9 +13,9 @@ use crate::model::Panel;
 /// Of more cases only the first is drawn: a wall of panels says less than the story.
 const MOST_CASES: usize = 4;
 
-pub(crate) fn panels(history: &History, counterexample: &Counterexample) -> Vec<Panel> {
+pub(crate) fn panels(history: &History, counterexample: &Counterexample, explanation: &Explanation<'_>) -> Vec<Panel> {
     match &counterexample.evidence {
-        Evidence::Read(fault) => vec![faulty_read(history, counterexample, fault)],
+        Evidence::Read(fault) => vec![faulty_read(history, fault, explanation)],
         Evidence::Cycle(edges) => {
             let mut draft = Draft::new(history);
             for edge in edges {
@@ -24,16 +24,17 @@ pub(crate) fn panels(history: &History, counterexample: &Counterexample) -> Vec<
             for edge in edges {
                 draft.reasons(edge);
             }
+            observed(&mut draft, explanation);
             vec![draft.finish(None, true)]
         }
-        Evidence::Refutation(refutation) => refuted(history, &refutation.cases),
+        Evidence::Refutation(refutation) => refuted(history, &refutation.cases, explanation),
     }
 }
 
 /// The panel of a read that is wrong by itself.
-pub(crate) fn faulty_read(history: &History, counterexample: &Counterexample, fault: &ReadFault) -> Panel {
+pub(crate) fn faulty_read(history: &History, fault: &ReadFault, explanation: &Explanation<'_>) -> Panel {
     let mut draft = Draft::new(history);
-    explain(history, counterexample).transactions.iter().for_each(|participant| draft.party(Some(participant.txn)));
+    explanation.transactions.iter().for_each(|participant| draft.party(Some(participant.txn)));
     let written = fault.value.map(|value| (value, history.derived().writer(value)));
     if let Some((value, Writer::Txn(writer))) = written {
         let write = events::write_of(history, writer, value);
@@ -54,7 +55,17 @@ pub(crate) fn faulty_read(history: &History, counterexample: &Counterexample, fa
         opposite_orders(history, &mut draft, fault, other);
     }
     draft.bad_event(fault.event);
+    observed(&mut draft, explanation);
     draft.finish(None, true)
+}
+
+/// Shows who read from those whose outcome nobody knows, where the story says so.
+pub(crate) fn observed(draft: &mut Draft<'_>, explanation: &Explanation<'_>) {
+    for step in &explanation.steps {
+        if let Topic::Observed { writer, reader, key } = step.topic {
+            draft.read(Some(writer), Some(reader), key, Role::Reason);
+        }
+    }
 }
 
 /// One wrote what the other read.
@@ -87,13 +98,14 @@ fn opposite_orders(history: &History, draft: &mut Draft<'_>, fault: &ReadFault, 
 /// A version order that a case supposes.
 pub(crate) type Supposed = (Key, TxnId, TxnId);
 
-fn refuted(history: &History, cases: &[Case]) -> Vec<Panel> {
+fn refuted(history: &History, cases: &[Case], explanation: &Explanation<'_>) -> Vec<Panel> {
     let leaves = leaves(cases);
     let drawn = if leaves.len() > MOST_CASES { 1 } else { leaves.len() };
     let mut known = Draft::new(history);
     for edge in leaves.iter().take(drawn).flat_map(|leaf| leaf.edges) {
         fact(history, &mut known, edge);
     }
+    observed(&mut known, explanation);
     let mut panels = vec![known.finish(Some("What is known".into()), true)];
     let span = panels[0].clock;
     let others =

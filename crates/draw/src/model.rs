@@ -103,7 +103,7 @@ impl Drawing {
             subtitle.extend(told.map(|told| shortened(&told, MOST_OF_A_SENTENCE)));
         }
         let story = with_short_words(&explanation.to_string(), MOST_OF_A_WORD);
-        let panels = gather::panels(history, counterexample);
+        let panels = gather::panels(history, counterexample, &explanation);
         Drawing { title: info.name.to_string(), subtitle, story, panels }
     }
 

@@ -5,7 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use isonomy_checker::{
-    Anomaly, Case, Counterexample, Edge, Evidence, IsolationLevel, Options, Refutation, Verdict, Why, check, explain,
+    Anomaly, Case, Counterexample, Edge, Evidence, IsolationLevel, Options, Refutation, Topic, Verdict, Why, check,
+    explain,
 };
 use isonomy_draw::{Exhibit, Page, Section, VerdictRow};
 use isonomy_history::formats::{self, Format, ReadOptions, Source};
@@ -112,7 +113,11 @@ fn is_joined(html: &str, history: &History, counterexample: &Counterexample) {
     }
     let told: BTreeSet<&str> = steps.iter().flat_map(|step| strings(&step["edges"])).collect();
     match &counterexample.evidence {
-        Evidence::Cycle(circle) => assert!(told.len() <= circle.len() && steps.len() == circle.len()),
+        Evidence::Cycle(circle) => {
+            let story = explain(history, counterexample).steps;
+            let observed = story.iter().filter(|step| matches!(step.topic, Topic::Observed { .. })).count();
+            assert!(told.len() <= steps.len() && steps.len() == circle.len() + observed);
+        }
         // In every case, all of its circle is told.
         Evidence::Refutation(_) => assert!(!told.is_empty()),
         Evidence::Read(_) => assert_eq!(told.len(), edges.len()),

@@ -24,10 +24,10 @@ use std::io::{self, Read};
 use std::path::Path;
 
 pub use isonomy_checker::{
-    ANOMALIES, Ablation, Anomaly, AnomalyInfo, Case, Counterexample, Edge, End, Engine, Evidence, Explanation,
-    IsolationLevel, Options, Participant, Party, Reason, Refutation, Sentence, Stage, Step, Terms, Topic,
-    UnknownAnomaly, UnknownLevel, Verdict, Why, Witness, certify, check, explain, frontier, oracle, patterns, report,
-    told_edge, topics, versions_are_determined,
+    ANOMALIES, Ablation, Anomaly, AnomalyInfo, Case, Counterexample, Distinction, Edge, End, Engine, Evidence,
+    Explanation, IsolationLevel, Options, Participant, Party, Reason, Refutation, Relation, Sentence, Stage, Standing,
+    Step, Terms, Topic, UnknownAnomaly, UnknownLevel, Verdict, Why, Witness, certify, check, explain, frontier, oracle,
+    patterns, report, versions_are_determined,
 };
 pub use isonomy_draw::{Drawing, Exhibit, Page, Section, VerdictRow, gallery};
 pub use isonomy_history::formats::{self, Format, ReadError, ReadOptions};

@@ -1,9 +1,6 @@
 //! What each sentence of a story speaks of, for drawings that follow the story.
 
-use isonomy_history::{History, Key, TxnId};
-
-use super::{Teller, cases};
-use crate::verdict::{Counterexample, Edge, Evidence};
+use isonomy_history::{Key, TxnId};
 
 /// What a sentence speaks of. Cases are indices into the cases of a refutation; a cycle by itself is case 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +14,7 @@ pub enum Topic {
         /// Which of its edges.
         edge: usize,
     },
-    /// All of the cycle that closes a case: what would be, were the sentence's claim not so.
+    /// All of the cycle that closes a case: what would be, were the sentence's claim not so, or its assumption so.
     Cycle {
         /// Which case.
         case: usize,
@@ -40,21 +37,13 @@ pub enum Topic {
         /// The later one.
         second: TxnId,
     },
-}
-
-/// The topics of the steps of [`explain`](super::explain), one for each.
-pub fn topics(history: &History, counterexample: &Counterexample) -> Vec<Topic> {
-    match &counterexample.evidence {
-        Evidence::Read(_) => vec![Topic::Read],
-        Evidence::Cycle(edges) => (0..edges.len()).map(|edge| Topic::Edge { case: 0, edge }).collect(),
-        Evidence::Refutation(refutation) => {
-            let teller = Teller::new(history, counterexample);
-            cases::tell_with_topics(history, teller.words, &refutation.cases).1
-        }
-    }
-}
-
-/// An edge of a counterexample, or one that it rests on, in a sentence of its own.
-pub fn told_edge(history: &History, counterexample: &Counterexample, edge: &Edge) -> String {
-    Teller::new(history, counterexample).edge(edge)
+    /// That somebody read a key from a transaction whose client never learnt how it ended.
+    Observed {
+        /// Whose outcome is unknown.
+        writer: TxnId,
+        /// Who shows that it took effect.
+        reader: TxnId,
+        /// The key that one wrote and the other read.
+        key: Key,
+    },
 }

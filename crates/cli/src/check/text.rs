@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use isonomy::{Counterexample, History, IsolationLevel, Verdict, explain};
+use isonomy::{Counterexample, History, IsolationLevel, Standing, Verdict, explain};
 
 use super::judge::Judged;
 use crate::load::Loaded;
@@ -105,8 +105,7 @@ pub(crate) fn strongest<'j>(judged: impl IntoIterator<Item = &'j Judged>) -> Vec
 pub(crate) fn strongest_levels<'j>(judged: impl IntoIterator<Item = &'j Judged>) -> Vec<IsolationLevel> {
     let holds = |judged: &&Judged| matches!(judged.verdict, Verdict::Holds(_));
     let holding: Vec<IsolationLevel> = judged.into_iter().filter(holds).map(|judged| judged.level).collect();
-    let strongest = |level: &&IsolationLevel| !holding.iter().any(|other| other != *level && other.implies(**level));
-    holding.iter().filter(strongest).copied().collect()
+    Standing::new(&[], &holding).holds
 }
 
 /// The same for people.

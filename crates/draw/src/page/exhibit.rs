@@ -1,14 +1,11 @@
 //! A counterexample as data for a page: drawings, story and transactions, joined by the names of what they speak of.
 
-use isonomy_checker::{
-    AnomalyInfo, Counterexample, Edge, Evidence, Explanation, IsolationLevel, Party, Topic, explain, told_edge, topics,
-};
+use isonomy_checker::{AnomalyInfo, Counterexample, Edge, Evidence, Explanation, IsolationLevel, Topic, Why, explain};
 use isonomy_history::{EventId, History, Outcome, TxnId};
 
 use super::names::Names;
 use super::scenes::{Scene, scene_of, scenes};
 use crate::events;
-use crate::kind;
 use crate::text::{shortened, with_short_words};
 
 /// So many events of a transaction are on the page beside those that matter.
@@ -62,7 +59,7 @@ pub(super) struct Card {
 pub(super) struct CardEvent {
     pub(super) event: EventId,
     pub(super) text: String,
-    /// It is in the drawings.
+    /// It is in the story or the drawings.
     pub(super) matters: bool,
 }
 
@@ -84,17 +81,15 @@ impl Exhibit {
     /// Takes a counterexample of a history apart.
     pub fn new(history: &History, counterexample: &Counterexample) -> Self {
         let explanation = explain(history, counterexample);
-        let scenes = scenes(history, counterexample);
+        let scenes = scenes(history, counterexample, &explanation);
         let txns = parties(&explanation, &scenes);
         let keys = counterexample.keys();
         let names = Names::new(history, keys.clone(), &txns);
-        let told = scenes.iter().map(|scene| told(history, counterexample, scene)).collect();
-        let topics = topics(history, counterexample);
-        assert_eq!(topics.len(), explanation.steps.len(), "every sentence has a topic");
-        let steps = explanation.steps.iter().zip(topics).map(|(sentence, topic)| Step {
+        let told = scenes.iter().map(|scene| told(history, counterexample, &explanation, scene)).collect();
+        let steps = explanation.steps.iter().map(|sentence| Step {
             number: sentence.number.clone(),
             text: with_short_words(&sentence.text, MOST_OF_A_WORD),
-            ..step(history, &scenes, topic)
+            ..step(history, &scenes, sentence.topic)
         });
         Exhibit {
             info: counterexample.anomaly.info(),
@@ -106,7 +101,7 @@ impl Exhibit {
             facts: Vec::new(),
             is_read: matches!(counterexample.evidence, Evidence::Read(_)),
             keys: keys.iter().map(|&key| shortened(&history.key_name(key).to_string(), MOST_OF_A_WORD)).collect(),
-            transactions: txns.iter().map(|&txn| card(history, txn, &scenes)).collect(),
+            transactions: txns.iter().map(|&txn| card(history, txn, &explanation, &scenes)).collect(),
             steps: steps.collect(),
             scenes,
             told,
@@ -163,14 +158,19 @@ fn parties(explanation: &Explanation<'_>, scenes: &[Scene]) -> Vec<TxnId> {
 }
 
 /// For each arrow of a scene, why it is there.
-fn told(history: &History, counterexample: &Counterexample, scene: &Scene) -> Vec<String> {
-    let name = |party: Party| party.map_or("the initial state".into(), |txn| history.transaction_name(txn).to_string());
-    let one = |edge: &Edge| match (&counterexample.evidence, kind::key(&edge.why)) {
-        // A faulty read puts nobody before anybody.
-        (Evidence::Read(_), Some(key)) => {
-            format!("{} read {} from {}.", name(edge.to), history.key_name(key), name(edge.from))
+fn told(
+    history: &History,
+    counterexample: &Counterexample,
+    explanation: &Explanation<'_>,
+    scene: &Scene,
+) -> Vec<String> {
+    let one = |edge: &Edge| {
+        let relation = explanation.relation(history, edge);
+        match counterexample.evidence {
+            // A faulty read puts nobody before anybody.
+            Evidence::Read(_) => format!("{}.", relation.reason),
+            _ => relation.to_string(),
         }
-        _ => told_edge(history, counterexample, edge),
     };
     let told = |edges: &[Edge]| edges.iter().map(one).collect::<Vec<_>>().join(" ");
     scene.panel.arrows.iter().map(|arrow| with_short_words(&told(&arrow.edges), MOST_OF_A_WORD)).collect()
@@ -183,7 +183,7 @@ fn step(history: &History, scenes: &[Scene], topic: Topic) -> Step {
     if let Some(scene) = at.map(|at| &scenes[at]) {
         match topic {
             Topic::Read => {
-                arrows = (0..scene.panel.arrows.len()).collect();
+                arrows = (0..scene.panel.arrows.len()).filter(|&arrow| scene.panel.arrows[arrow].main).collect();
                 let lines = scene.panel.boxes.iter().flat_map(|b| &b.lines);
                 events = lines.filter(|line| line.bad).map(|line| line.event).collect();
             }
@@ -193,6 +193,13 @@ fn step(history: &History, scenes: &[Scene], topic: Topic) -> Step {
                 reasons = rests_on.to_vec();
             }
             Topic::Cycle { .. } => arrows = scene.circle(),
+            Topic::Observed { writer, reader, key } => {
+                let is_it =
+                    |edge: &Edge| (edge.from, edge.to, &edge.why) == (Some(writer), Some(reader), &Why::WriteRead(key));
+                let arrow = |arrow: &usize| scene.panel.arrows[*arrow].edges.iter().any(is_it);
+                arrows = (0..scene.panel.arrows.len()).filter(arrow).collect();
+                txns = vec![writer, reader];
+            }
             Topic::Split { key, first, second } | Topic::Side { key, first, second } => {
                 txns = vec![first, second];
                 events = txns.iter().filter_map(|&txn| events::last_write(history, txn, key)).collect();
@@ -212,12 +219,13 @@ fn step(history: &History, scenes: &[Scene], topic: Topic) -> Step {
     Step { number: String::new(), text: String::new(), scene: at, arrows, reasons, events, txns }
 }
 
-fn card(history: &History, txn: TxnId, scenes: &[Scene]) -> Card {
+fn card(history: &History, txn: TxnId, explanation: &Explanation<'_>, scenes: &[Scene]) -> Card {
+    let told = explanation.participant(txn).map_or(&[][..], |participant| &participant.event_ids);
     let lines = || scenes.iter().flat_map(|scene| &scene.panel.boxes).flat_map(|b| &b.lines);
     let mut others = 0;
     let mut events = Vec::new();
     for event in history.event_ids(txn) {
-        let matters = lines().any(|line| line.event == event);
+        let matters = told.contains(&event) || lines().any(|line| line.event == event);
         others += usize::from(!matters);
         if matters || others <= MOST_EVENTS {
             let text = shortened(&history.named(history.event(event)).to_string(), MOST_OF_AN_EVENT);

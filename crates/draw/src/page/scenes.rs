@@ -3,7 +3,7 @@
 //! A circle, or a faulty read, is one scene. A proof by cases has one for what is known in all of them, and one for each case with its circle:
 //! their arrows contradict each other, so that no single drawing can have them all.
 
-use isonomy_checker::{Counterexample, Edge, Evidence, Topic, topics};
+use isonomy_checker::{Counterexample, Edge, Evidence, Explanation, Topic};
 use isonomy_history::{EventId, History};
 
 use crate::draft::{Draft, Role};
@@ -42,19 +42,20 @@ impl Scene {
     }
 }
 
-pub(super) fn scenes(history: &History, counterexample: &Counterexample) -> Vec<Scene> {
+pub(super) fn scenes(history: &History, counterexample: &Counterexample, explanation: &Explanation<'_>) -> Vec<Scene> {
+    let observed = |draft: &mut Draft<'_>| gather::observed(draft, explanation);
     match &counterexample.evidence {
         Evidence::Read(fault) => {
-            let panel = gather::faulty_read(history, counterexample, fault);
+            let panel = gather::faulty_read(history, fault, explanation);
             vec![Scene { caption: None, panel, case: Some(0), arrows: Vec::new() }]
         }
-        Evidence::Cycle(edges) => vec![circle(history, 0, edges, None, &[])],
+        Evidence::Cycle(edges) => vec![circle(history, 0, edges, None, observed)],
         Evidence::Refutation(refutation) => {
             let mut leaves = gather::leaves(&refutation.cases);
             // Cases come as the story has them.
-            let topics = topics(history, counterexample);
+            let steps = &explanation.steps;
             let told =
-                |case: usize| topics.iter().position(|&topic| case_of(topic) == Some(case)).unwrap_or(usize::MAX);
+                |case: usize| steps.iter().position(|step| case_of(step.topic) == Some(case)).unwrap_or(usize::MAX);
             leaves.sort_by_cached_key(|leaf| told(leaf.case));
             let drawn = &leaves[..leaves.len().min(MOST_CASES)];
             let mut scenes = Vec::new();
@@ -63,6 +64,7 @@ pub(super) fn scenes(history: &History, counterexample: &Counterexample) -> Vec<
                 for edge in drawn.iter().flat_map(|leaf| leaf.edges) {
                     gather::fact(history, &mut known, edge);
                 }
+                observed(&mut known);
                 let caption = Some("What is known in all cases".into());
                 scenes.push(Scene { caption, panel: known.finish(None, true), case: None, arrows: Vec::new() });
             }
@@ -70,7 +72,12 @@ pub(super) fn scenes(history: &History, counterexample: &Counterexample) -> Vec<
             let shown: Vec<EventId> = scenes.iter().flat_map(Scene::events).collect();
             for (index, leaf) in drawn.iter().enumerate() {
                 let caption = gather::caption(history, &format!("Circle {}", index + 1), &leaf.supposed);
-                scenes.push(circle(history, leaf.case, leaf.edges, Some(caption), &shown));
+                scenes.push(circle(history, leaf.case, leaf.edges, Some(caption), |draft| {
+                    shown.iter().for_each(|&event| draft.event(event));
+                    if leaves.len() == 1 {
+                        observed(draft);
+                    }
+                }));
             }
             // All scenes tell times from the same moment on.
             let clock = scenes.first().and_then(|scene| scene.panel.clock);
@@ -80,12 +87,19 @@ pub(super) fn scenes(history: &History, counterexample: &Counterexample) -> Vec<
     }
 }
 
-fn circle(history: &History, case: usize, edges: &[Edge], caption: Option<String>, shown: &[EventId]) -> Scene {
+/// A circle, the reasons of its edges, and what is shown beside.
+fn circle(
+    history: &History,
+    case: usize,
+    edges: &[Edge],
+    caption: Option<String>,
+    beside: impl FnOnce(&mut Draft<'_>),
+) -> Scene {
     let mut draft = Draft::new(history);
-    shown.iter().for_each(|&event| draft.event(event));
     // Reasons come after all of the circle: an arrow that is both is then of the circle.
     let own: Vec<usize> = edges.iter().map(|edge| draft.edge(edge, Role::Main)).collect();
     let arrows = own.into_iter().zip(edges).map(|(arrow, edge)| (arrow, draft.reasons(edge))).collect();
+    beside(&mut draft);
     Scene { caption, panel: draft.finish(None, true), case: Some(case), arrows }
 }
 
@@ -101,7 +115,7 @@ pub(super) fn scene_of(scenes: &[Scene], topic: Topic) -> Option<usize> {
 /// The case whose circle a sentence speaks of.
 fn case_of(topic: Topic) -> Option<usize> {
     match topic {
-        Topic::Read | Topic::Split { .. } | Topic::Side { .. } => None,
+        Topic::Read | Topic::Split { .. } | Topic::Side { .. } | Topic::Observed { .. } => None,
         Topic::Edge { case, .. } | Topic::Cycle { case } => Some(case),
     }
 }
