@@ -26,8 +26,8 @@ use std::path::Path;
 pub use isonomy_checker::{
     ANOMALIES, Ablation, Anomaly, AnomalyInfo, Case, Counterexample, Distinction, Edge, End, Engine, Evidence,
     Explanation, IsolationLevel, Options, Participant, Party, Reason, Refutation, Relation, Sentence, Stage, Standing,
-    Step, Terms, UnknownAnomaly, UnknownLevel, Verdict, Why, Witness, certify, check, explain, frontier, oracle, patterns, report,
-    versions_are_determined,
+    Step, Terms, UnknownAnomaly, UnknownLevel, Verdict, Why, Witness, certify, check, explain, frontier, oracle,
+    patterns, report, versions_are_determined,
 };
 pub use isonomy_draw::Drawing;
 pub use isonomy_history::formats::{self, Format, ReadError, ReadOptions};
