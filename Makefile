@@ -2,7 +2,7 @@
 CARGO ?= cargo
 SHARED ?= ../shared
 
-.PHONY: help check servers test bench fuzz docs deny ci
+.PHONY: help check servers browser test bench fuzz docs deny ci
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*##/\t/'
@@ -20,6 +20,13 @@ test: check deny servers ## everything: check, all tests on real databases too, 
 	$(CARGO) build --release --quiet
 	@if [ -x $(SHARED)/checks/contract ]; then $(SHARED)/checks/contract target/release/isonomy; \
 	else echo "the outside contract check is not here; going on without it"; fi
+	@$(MAKE) --no-print-directory browser
+
+browser: ## pages in a real browser, where there is one or Debian has one; screenshots are in target/browser
+	$(CARGO) build --release --quiet
+	@if chromium=$$(scripts/browser); then \
+	CHROMIUM=$$chromium NODE_PATH=target/browser/node_modules node tests/browser/pages.cjs target/release/isonomy target/browser; \
+	else echo "there is no browser; pages are not tried in one"; fi
 
 deny: ## licences, advisories and duplicates, where cargo-deny is installed
 	@if command -v cargo-deny >/dev/null 2>&1; then cargo deny check licenses bans sources; \
@@ -32,7 +39,7 @@ bench: ## comparisons beside any peer tools on PATH; see bench/README.md
 fuzz: ## many rounds of byte mutations through every reader
 	ISONOMY_MUTATIONS=200000 $(CARGO) test --release -p isonomy-history --test mutations
 
-docs: ## the API documentation, and docs/anomalies.md and its drawings from the table
+docs: ## the API documentation, and docs/anomalies.md, its drawings and the gallery from the table
 	ISONOMY_UPDATE=1 $(CARGO) test -p isonomy-draw --test documents
 	$(CARGO) doc --workspace --no-deps
 

@@ -1,26 +1,46 @@
-//! The story of a counterexample, as data: who took part, what they did, and why it cannot be. Renderings draw this value.
+//! The story of a counterexample, as data: who took part, what they did, how they are related, and why it cannot be.
+//!
+//! One value, from which all renderings come: text ([`Display`](fmt::Display)), JSON ([`report`](crate::report)), timelines. What it does not know by
+//! itself, which levels hold nonetheless, is added by whoever has checked them ([`Explanation::among`]).
 
 use std::fmt;
 
-use isonomy_history::{Datum, Event, FaultKind, History, Key, Name, NamedEvent, Place, ReadFault, TxnId, Writer};
+use isonomy_history::{EventId, History, Name, NamedEvent, Outcome, Place, Times, TxnId};
+use rustc_hash::FxHashSet;
 
 use crate::anomaly::Anomaly;
-use crate::verdict::{Case, Counterexample, Edge, Evidence, Party, Step, Why};
+use crate::level::IsolationLevel;
+use crate::verdict::{Case, Counterexample, Edge, Evidence, Party, Why};
 
 mod cases;
 mod edges;
+mod events;
+mod faults;
+mod instances;
+mod shown;
+mod topics;
+mod words;
 
 use edges::Words;
+pub use topics::Topic;
 
 /// A counterexample in words.
 #[derive(Clone, Debug)]
 pub struct Explanation<'h> {
     /// What it is called.
     pub anomaly: Anomaly,
-    /// The transactions that take part.
+    /// The transactions that take part, in order of appearance.
     pub transactions: Vec<Participant<'h>>,
+    /// How they are related. Of a cycle each comes before the next, and the last before the first; of a proof by cases there are the
+    /// cycles of all cases, one after the other. Empty if one read is wrong by itself.
+    pub relations: Vec<Relation<'h>>,
+    /// The cases, if it depends on the order of some versions where the cycle is. The first is the root.
+    pub cases: Vec<Distinction<'h>>,
     /// What follows from what, a sentence each.
     pub steps: Vec<Sentence>,
+    /// Where the history stands among the levels, if that is known.
+    pub standing: Option<Standing>,
+    words: Words,
 }
 
 /// A sentence of a story.
@@ -30,6 +50,8 @@ pub struct Sentence {
     pub number: String,
     /// What it says.
     pub text: String,
+    /// What it speaks of.
+    pub topic: Topic,
 }
 
 /// A transaction in a counterexample.
@@ -43,143 +65,258 @@ pub struct Participant<'h> {
     pub session: Name<'h>,
     /// Its position in the session, from 1.
     pub position: u32,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// When it ran.
+    pub times: Times,
     /// Where in the input it stands.
     pub place: Place,
-    /// The events that matter.
+    /// The events that matter: those that relations and the story speak of.
     pub events: Vec<NamedEvent<'h>>,
+    /// Their ids.
+    pub event_ids: Vec<EventId>,
     /// How many other events it has.
     pub folded: usize,
 }
 
+/// One transaction comes before another.
+#[derive(Clone, Debug)]
+pub struct Relation<'h> {
+    /// The earlier one.
+    pub from: Party,
+    /// The later one.
+    pub to: Party,
+    /// Why, as data.
+    pub why: Why,
+    /// The key that it is about.
+    pub key: Option<Name<'h>>,
+    /// What it says: `T3 began before T2 committed`.
+    pub claim: String,
+    /// Why that is so: `T3 read x=4, which T1 wrote; T2 overwrote that with 5`.
+    pub reason: String,
+    /// The event of the earlier one, if it is about events.
+    pub from_event: Option<EventId>,
+    /// The event of the later one.
+    pub to_event: Option<EventId>,
+}
+
+/// A case of a proof by cases.
+#[derive(Clone, Debug)]
+pub enum Distinction<'h> {
+    /// One of two transactions wrote the earlier version of a key.
+    Split {
+        /// The key that both write.
+        key: Name<'h>,
+        /// One of them.
+        first: TxnId,
+        /// The other.
+        second: TxnId,
+        /// The case in which `first` wrote the earlier version: its index.
+        before: usize,
+        /// The case in which `second` did: its index.
+        after: usize,
+        /// The same in words.
+        told: String,
+    },
+    /// With what was assumed on the way here, there is a cycle.
+    Closed {
+        /// Its relations: a range of [`Explanation::relations`].
+        relations: std::ops::Range<usize>,
+        /// The same in words.
+        told: String,
+    },
+}
+
+/// Where a history stands among the levels.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// The weakest levels that are violated.
+    pub violated: Vec<IsolationLevel>,
+    /// The strongest that hold.
+    pub holds: Vec<IsolationLevel>,
+}
+
+impl Standing {
+    /// From all levels that are known to be violated, and all that are known to hold.
+    pub fn new(violated: &[IsolationLevel], holds: &[IsolationLevel]) -> Self {
+        let weakest = |level: &&IsolationLevel| !violated.iter().any(|other| other != *level && level.implies(*other));
+        let strongest = |level: &&IsolationLevel| !holds.iter().any(|other| other != *level && other.implies(**level));
+        Standing {
+            violated: violated.iter().filter(weakest).copied().collect(),
+            holds: holds.iter().filter(strongest).copied().collect(),
+        }
+    }
+}
+
 /// Tells the story of a counterexample.
 pub fn explain<'h>(history: &'h History, counterexample: &Counterexample) -> Explanation<'h> {
-    let teller = Teller::new(history, counterexample);
-    let mut keys = counterexample.keys();
-    keys.sort_unstable_by_key(|&key| history.key_name(key));
     let mut txns = counterexample.transactions();
-    let steps = match &counterexample.evidence {
-        Evidence::Read(fault) => {
-            let writer = fault.value.map(|value| history.derived().writer(value));
-            if let Some(Writer::Txn(writer)) = writer
-                && writer != fault.txn
-            {
-                txns.insert(0, writer);
-            }
-            if let FaultKind::IncompatibleOrder(other) = fault.kind {
-                let reader = history.transactions().find(|&txn| history.event_ids(txn).any(|id| id == other));
-                txns.extend(reader.filter(|&reader| reader != fault.txn));
-            }
-            numbered([told_fault(history, fault)])
-        }
-        Evidence::Cycle(edges) => numbered(edges.iter().map(|edge| teller.edge(edge))),
-        Evidence::Refutation(refutation) => cases::tell(history, teller.words, &refutation.cases),
+    let lists = shown::lists(history, &counterexample.evidence, &txns);
+    let mut telling = Telling {
+        history,
+        words: Words::of(&counterexample.evidence, lists),
+        events: FxHashSet::default(),
+        witnesses: Vec::new(),
+        spared: Vec::new(),
+        needed: FxHashSet::default(),
+        relations: Vec::new(),
     };
-    let transactions = txns.into_iter().map(|txn| participant(history, txn, &keys)).collect();
-    Explanation { anomaly: counterexample.anomaly, transactions, steps }
+    let mut cases = Vec::new();
+    let mut steps = match &counterexample.evidence {
+        Evidence::Read(fault) => {
+            let faults::Fault { txns: all, events, told } = faults::tell(history, fault);
+            txns = all;
+            telling.events.extend(events);
+            vec![Sentence { number: "1".into(), text: told, topic: Topic::Read }]
+        }
+        Evidence::Cycle(edges) => {
+            telling.cycle(edges);
+            let sentence = |(edge, relation): (usize, &Relation<'_>)| Sentence {
+                number: (edge + 1).to_string(),
+                text: relation.to_string(),
+                topic: Topic::Edge { case: 0, edge },
+            };
+            telling.relations.iter().enumerate().map(sentence).collect()
+        }
+        Evidence::Refutation(refutation) => {
+            cases = refutation.cases.iter().map(|case| telling.case(case)).collect();
+            cases::tell(history, &telling.words, &refutation.cases)
+        }
+    };
+    txns.retain(|txn| !telling.spared.contains(txn) || telling.needed.contains(txn));
+    txns.extend(telling.witnesses.iter().copied());
+    for observed in shown::observed(history, &txns, &telling.events) {
+        steps.push(telling.observed(&observed, steps.last()));
+        txns.push(observed.reader);
+    }
+    let mut met = FxHashSet::default();
+    txns.retain(|&txn| met.insert(txn));
+    let transactions = txns.into_iter().map(|txn| telling.participant(txn)).collect();
+    let Telling { words, relations, .. } = telling;
+    Explanation { anomaly: counterexample.anomaly, transactions, relations, cases, steps, standing: None, words }
 }
 
-fn numbered(texts: impl IntoIterator<Item = String>) -> Vec<Sentence> {
-    texts.into_iter().zip(1..).map(|(text, number)| Sentence { number: number.to_string(), text }).collect()
+impl<'h> Explanation<'h> {
+    /// The same, with what is known of the levels.
+    pub fn among(self, standing: Standing) -> Self {
+        Explanation { standing: Some(standing), ..self }
+    }
+
+    /// An edge of the counterexample, or one that such an edge rests on, in the words of the story.
+    pub fn relation(&self, history: &'h History, edge: &Edge) -> Relation<'h> {
+        relation(history, &self.words, edge)
+    }
+
+    /// Who takes part by this id.
+    pub fn participant(&self, txn: TxnId) -> Option<&Participant<'h>> {
+        self.transactions.iter().find(|participant| participant.txn == txn)
+    }
 }
 
-/// Tells parts of a counterexample by themselves.
-pub(crate) struct Teller<'h> {
+/// A sentence.
+impl fmt::Display for Relation<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut claim = self.claim.chars();
+        // What begins with a word instead of a name, as the initial state does.
+        claim.next().into_iter().flat_map(char::to_uppercase).try_for_each(|c| write!(f, "{c}"))?;
+        match self.why {
+            Why::Initial => write!(f, "{}.", claim.as_str()),
+            _ => write!(f, "{}: {}.", claim.as_str(), self.reason),
+        }
+    }
+}
+
+fn relation<'h>(history: &'h History, words: &Words, edge: &Edge) -> Relation<'h> {
+    let (claim, reason) = words.edge(history, edge);
+    let [from_event, to_event] = edges::ends(history, edge);
+    let key = edge.why.key().map(|key| history.key_name(key));
+    let Edge { from, to, ref why } = *edge;
+    Relation { from, to, why: why.clone(), key, claim, reason, from_event, to_event }
+}
+
+/// A story being told.
+struct Telling<'h> {
     history: &'h History,
     words: Words,
+    /// The events that matter.
+    events: FxHashSet<EventId>,
+    /// Who shows orders of versions without being related by them.
+    witnesses: Vec<TxnId>,
+    /// Whose versions were read in lists that show by themselves what they have not.
+    spared: Vec<TxnId>,
+    /// Who must take part for another reason.
+    needed: FxHashSet<TxnId>,
+    relations: Vec<Relation<'h>>,
 }
 
-impl<'h> Teller<'h> {
-    pub(crate) fn new(history: &'h History, counterexample: &Counterexample) -> Self {
-        Teller { history, words: Words::of(&counterexample.evidence) }
+impl<'h> Telling<'h> {
+    /// Adds the relations of a cycle.
+    fn cycle(&mut self, edges: &[Edge]) {
+        for edge in edges {
+            let history = self.history;
+            let relation = relation(history, &self.words, edge);
+            self.events.extend([relation.from_event, relation.to_event].into_iter().flatten());
+            self.events.extend(edges::reasons(history, edge));
+            if let Why::AntiDependency { over: Some(over), .. } = edge.why
+                && edges::by_list(history, edge)
+            {
+                self.spared.push(over);
+            } else {
+                edge.each_transaction(|txn| self.needed.extend([txn]));
+            }
+            self.needed.extend([edge.from, edge.to].into_iter().flatten());
+            if let Some((reader, event)) = self.words.list_of(edge) {
+                self.witnesses.push(reader);
+                self.events.insert(event);
+            }
+            self.relations.push(relation);
+        }
     }
 
-    /// An edge in a sentence.
-    pub(crate) fn edge(&self, edge: &Edge) -> String {
-        match edge.why {
-            Why::Initial => format!("The initial state comes before {}.", party(self.history, edge.to)),
-            _ => {
-                let (claim, reason) = self.words.edge(self.history, edge);
-                format!("{claim}: {reason}.")
+    fn case(&mut self, case: &Case) -> Distinction<'h> {
+        let told = cases::tell_one(self.history, &self.words, case);
+        match case {
+            &Case::Split { key, first, second, before, after } => {
+                let writes = [first, second].map(|txn| events::last_write(self.history, txn, key));
+                self.events.extend(writes.into_iter().flatten());
+                self.needed.extend([first, second]);
+                Distinction::Split { key: self.history.key_name(key), first, second, before, after, told }
+            }
+            Case::Closed(edges) => {
+                let first = self.relations.len();
+                self.cycle(edges);
+                Distinction::Closed { relations: first..self.relations.len(), told }
             }
         }
     }
 
-    /// A case in a sentence.
-    pub(crate) fn case(&self, case: &Case) -> String {
-        cases::tell_one(self.history, self.words, case)
+    /// Why a transaction of unknown outcome counts, after the last sentence.
+    fn observed(&mut self, observed: &shown::Observed, last: Option<&Sentence>) -> Sentence {
+        let &shown::Observed { txn, reader, key } = observed;
+        let history = self.history;
+        self.events.extend(events::ends_of_read(history, Some(txn), Some(reader), key).into_iter().flatten());
+        let last = last.and_then(|last| last.number.split('.').next()?.parse().ok()).unwrap_or(0);
+        let (name, read) = (words::name(history, txn), words::read(history, reader, key, Some(txn)));
+        let text = format!("{name} took effect, although its client never learnt that: {read}.");
+        Sentence { number: (last + 1).to_string(), text, topic: Topic::Observed { writer: txn, reader, key } }
     }
-}
 
-fn participant<'h>(history: &'h History, txn: TxnId, keys: &[Key]) -> Participant<'h> {
-    let matters = |event: &Event<'h>| match *event {
-        Event::Read(value)
-        | Event::Write(value)
-        | Event::Append(value)
-        | Event::Insert(value)
-        | Event::Delete(value) => keys.contains(&history.key_of(value)),
-        Event::CompareAndSet { new, .. } => keys.contains(&history.key_of(new)),
-        Event::ReadList { key, .. } => keys.contains(&key),
-        Event::Range { lo, hi, .. } => keys.iter().any(|&key| (lo..=hi).contains(&history.key_name(key))),
-    };
-    let all = history.events(txn);
-    let total = all.len();
-    let events: Vec<NamedEvent<'h>> = all.filter(matters).map(|event| history.named(event)).collect();
-    Participant {
-        txn,
-        name: history.transaction_name(txn).to_string(),
-        session: history.session_name(history.session_of(txn)),
-        position: history.position(txn) + 1,
-        place: history.place(txn),
-        folded: total - events.len(),
-        events,
-    }
-}
-
-fn told_fault(history: &History, fault: &ReadFault) -> String {
-    let reader = history.transaction_name(fault.txn);
-    let key = history.key_name(fault.key);
-    let value = fault.value.map_or(Datum::Initial, |value| history.given(value));
-    let writer = match fault.value.map(|value| history.derived().writer(value)) {
-        Some(Writer::Txn(writer)) => history.transaction_name(writer).to_string(),
-        _ => "the initial state".to_string(),
-    };
-    match fault.kind {
-        FaultKind::ThinAir => format!("{reader} read {key}={value}, which nobody wrote."),
-        FaultKind::Aborted => format!("{reader} read {key}={value} from {writer}, which aborted."),
-        FaultKind::Intermediate => {
-            format!("{reader} read {key}={value} from {writer}, which overwrote it itself before it ended.")
-        }
-        FaultKind::Future => format!("{reader} read {key}={value} before it wrote that value itself."),
-        FaultKind::NotMyOwnWrite => format!("{reader} had written {key} and then read {key}={value} from {writer}."),
-        FaultKind::NotMyLastWrite => format!("{reader} read {key}={value}, which it had itself overwritten before."),
-        FaultKind::NonRepeatable => {
-            format!("{reader} had read another value of {key} before and now read {key}={value} from {writer}.")
-        }
-        FaultKind::DuplicateElement => format!("{reader} read a list in {key} that holds {value} twice."),
-        FaultKind::IncompatibleOrder(other) if other == fault.event => {
-            format!(
-                "{reader} read a list in {key} that has the elements of one transaction in another order than it appended them."
-            )
-        }
-        FaultKind::IncompatibleOrder(_) => {
-            format!("{reader} read a list in {key} that is no prefix of a longer one read elsewhere.")
+    fn participant(&self, txn: TxnId) -> Participant<'h> {
+        let history = self.history;
+        let event_ids: Vec<EventId> = history.event_ids(txn).filter(|id| self.events.contains(id)).collect();
+        Participant {
+            txn,
+            name: words::name(history, txn),
+            session: history.session_name(history.session_of(txn)),
+            position: history.position(txn) + 1,
+            outcome: history.outcome(txn),
+            times: history.times(txn),
+            place: history.place(txn),
+            events: event_ids.iter().map(|&id| history.named(history.event(id))).collect(),
+            folded: history.event_ids(txn).len() - event_ids.len(),
+            event_ids,
         }
     }
-}
-
-fn told_steps(history: &History, steps: &[Step]) -> String {
-    let step = |step: &Step| {
-        let (from, to) = (history.transaction_name(step.from), history.transaction_name(step.to));
-        match step.key {
-            Some(key) => format!("{to} read {} from {from}", history.key_name(key)),
-            None => format!("{to} follows {from} in its session"),
-        }
-    };
-    steps.iter().map(step).collect::<Vec<_>>().join(", ")
-}
-
-fn party(history: &History, party: Party) -> String {
-    party.map_or("the initial state".to_string(), |txn| history.transaction_name(txn).to_string())
 }
 
 impl fmt::Display for Explanation<'_> {
@@ -193,7 +330,7 @@ impl fmt::Display for Explanation<'_> {
             }
             writeln!(f)?;
         }
-        for Sentence { number, text } in &self.steps {
+        for Sentence { number, text, .. } in &self.steps {
             writeln!(f, "  {number}. {text}")?;
         }
         Ok(())

@@ -39,6 +39,6 @@ mod verdict;
 
 pub use anomaly::{ANOMALIES, Anomaly, AnomalyInfo, UnknownAnomaly};
 pub use check::{Ablation, Engine, Options, Stage, check, versions_are_determined};
-pub use explain::{Explanation, Participant, Sentence, explain};
+pub use explain::{Distinction, Explanation, Participant, Relation, Sentence, Standing, Topic, explain};
 pub use level::{IsolationLevel, Terms, UnknownLevel};
 pub use verdict::{Case, Counterexample, Edge, End, Evidence, Party, Reason, Refutation, Step, Verdict, Why, Witness};

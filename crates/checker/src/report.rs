@@ -2,70 +2,83 @@
 //!
 //! What is written here is a contract; `docs/json.md` describes it.
 
-use isonomy_history::{EventId, FaultKind, History, Key, NamedEvent, ReadFault, TxnId, Value as HistoryValue};
+use isonomy_history::{EventId, FaultKind, History, Key, NamedEvent, Outcome, ReadFault, TxnId, Value as HistoryValue};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 
 use crate::anomaly::Anomaly;
-use crate::explain::{Sentence, Teller, explain};
+use crate::explain::{Distinction, Explanation, Participant, Relation, Sentence, Standing, explain};
 use crate::level::{IsolationLevel, Terms};
 use crate::verdict::{Case, Counterexample, Edge, End, Evidence, Party, Refutation, Step, Verdict, Why, Witness};
 
 /// A counterexample for programs.
 pub fn counterexample(history: &History, counterexample: &Counterexample) -> Value {
-    let explanation = explain(history, counterexample);
-    let transactions: Vec<Value> = explanation
-        .transactions
-        .iter()
-        .map(|t| {
-            json!({
-                "name": t.name,
-                "session": t.session.to_string(),
-                "position": t.position,
-                "line": (t.place.line > 0).then_some(t.place.line),
-                "file": t.place.file,
-                "events": t.events.iter().map(NamedEvent::to_string).collect::<Vec<_>>(),
-                "folded": t.folded,
-            })
-        })
-        .collect();
-    let teller = Teller::new(history, counterexample);
-    let cycle =
-        |edges: &[Edge]| -> Vec<Value> { edges.iter().map(|edge| edge_value(history, &teller, edge)).collect() };
-    let (edges, cases) = match &counterexample.evidence {
-        Evidence::Read(_) => (Vec::new(), Vec::new()),
-        Evidence::Cycle(edges) => (cycle(edges), Vec::new()),
-        Evidence::Refutation(refutation) => {
-            let case = |case: &Case| {
-                let told = teller.case(case);
-                match case {
-                    Case::Split { key, first, second, before, after } => json!({
-                        "split": {
-                            "key": key_name(history, *key),
-                            "first": name(history, Some(*first)),
-                            "second": name(history, Some(*second)),
-                            "before": before,
-                            "after": after,
-                        },
-                        "told": told,
-                    }),
-                    Case::Closed(edges) => json!({ "edges": cycle(edges), "told": told }),
-                }
-            };
-            (Vec::new(), refutation.cases.iter().map(case).collect())
+    explanation(history, &explain(history, counterexample))
+}
+
+/// The story of a counterexample for programs. What is not known of the levels is left out.
+pub fn explanation(history: &History, explanation: &Explanation<'_>) -> Value {
+    let edge = |relation: &Relation<'_>| edge_value(history, explanation, relation);
+    let case = |case: &Distinction<'_>| match case {
+        Distinction::Split { key, first, second, before, after, told } => json!({
+            "split": {
+                "key": key.to_string(),
+                "first": name(history, Some(*first)),
+                "second": name(history, Some(*second)),
+                "before": before,
+                "after": after,
+            },
+            "told": told,
+        }),
+        Distinction::Closed { relations, told } => {
+            let edges: Vec<Value> = explanation.relations[relations.clone()].iter().map(edge).collect();
+            json!({ "edges": edges, "told": told })
         }
     };
+    let by_cases = !explanation.cases.is_empty();
+    let edges = if by_cases { &[] } else { &explanation.relations[..] };
     // The sentences of a refutation refer to each other.
-    let numbered = !cases.is_empty();
-    let told = |Sentence { number, text }: &Sentence| if numbered { format!("{number}. {text}") } else { text.clone() };
-    json!({
-        "anomaly": counterexample.anomaly.name(),
-        "meaning": counterexample.anomaly.info().meaning,
-        "transactions": transactions,
-        "edges": edges,
-        "cases": cases,
+    let told =
+        |Sentence { number, text, .. }: &Sentence| if by_cases { format!("{number}. {text}") } else { text.clone() };
+    let info = explanation.anomaly.info();
+    let mut value = json!({
+        "anomaly": info.name,
+        "meaning": info.meaning,
+        "cause": info.cause,
+        "transactions": explanation.transactions.iter().map(transaction_value).collect::<Vec<_>>(),
+        "edges": edges.iter().map(edge).collect::<Vec<_>>(),
+        "cases": explanation.cases.iter().map(case).collect::<Vec<_>>(),
         "told": explanation.steps.iter().map(told).collect::<Vec<_>>(),
-    })
+    });
+    if let Some(Standing { violated, holds }) = &explanation.standing {
+        let names = |levels: &[IsolationLevel]| levels.iter().map(|level| level.name().into()).collect::<Vec<Value>>();
+        value["violates"] = names(violated).into();
+        value["holds"] = names(holds).into();
+    }
+    value
+}
+
+fn transaction_value(t: &Participant<'_>) -> Value {
+    let mut value = json!({
+        "name": t.name,
+        "session": t.session.to_string(),
+        "position": t.position,
+        "outcome": match t.outcome {
+            Outcome::Committed => "committed",
+            Outcome::Aborted => "aborted",
+            Outcome::Indeterminate => "indeterminate",
+        },
+        "line": (t.place.line > 0).then_some(t.place.line),
+        "file": t.place.file,
+        "events": t.events.iter().map(NamedEvent::to_string).collect::<Vec<_>>(),
+        "folded": t.folded,
+    });
+    for (name, time) in [("start", t.times.start), ("finish", t.times.finish)] {
+        if let Some(time) = time {
+            value[name] = time.into();
+        }
+    }
+    value
 }
 
 fn name(history: &History, party: Party) -> Option<String> {
@@ -76,17 +89,25 @@ fn key_name(history: &History, key: Key) -> String {
     history.key_name(key).to_string()
 }
 
-fn edge_value(history: &History, teller: &Teller<'_>, edge: &Edge) -> Value {
+fn edge_value(history: &History, explanation: &Explanation<'_>, relation: &Relation<'_>) -> Value {
+    let index = |party: Party, event: Option<EventId>| {
+        explanation.participant(party?)?.event_ids.iter().position(|&id| Some(id) == event)
+    };
     let mut value = json!({
-        "from": name(history, edge.from),
-        "to": name(history, edge.to),
-        "kind": edge.why.kind(),
-        "why": teller.edge(edge),
+        "from": name(history, relation.from),
+        "to": name(history, relation.to),
+        "kind": relation.why.kind(),
+        "claim": relation.claim,
+        "reason": relation.reason,
+        "why": relation.to_string(),
+        "from_event": index(relation.from, relation.from_event),
+        "to_event": index(relation.to, relation.to_event),
     });
-    match &edge.why {
-        Why::Initial | Why::Session => {}
-        Why::WriteRead(key) | Why::Version(key) | Why::Assumed(key) => value["key"] = key_name(history, *key).into(),
-        Why::Overwritten { key, reader, seen } => {
+    if let Some(key) = relation.key {
+        value["key"] = key.to_string().into();
+    }
+    match &relation.why {
+        Why::Overwritten { reader, seen, .. } => {
             let step = |step: &Step| {
                 json!({
                     "from": name(history, Some(step.from)),
@@ -95,18 +116,15 @@ fn edge_value(history: &History, teller: &Teller<'_>, edge: &Edge) -> Value {
                     "key": step.key.map(|key| key_name(history, key)),
                 })
             };
-            value["key"] = key_name(history, *key).into();
             value["reader"] = name(history, Some(*reader)).into();
             value["seen"] = seen.iter().map(step).collect();
         }
-        Why::AntiDependency { key, over } => {
-            value["key"] = key_name(history, *key).into();
-            value["over"] = name(history, *over).into();
-        }
+        Why::AntiDependency { over, .. } => value["over"] = name(history, *over).into(),
         Why::RealTime { from, to } => {
             value["from_end"] = json!(CertificateEnd::from(*from));
             value["to_end"] = json!(CertificateEnd::from(*to));
         }
+        Why::Initial | Why::Session | Why::WriteRead(_) | Why::Version(_) | Why::Assumed(_) => {}
     }
     value
 }

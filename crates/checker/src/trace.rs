@@ -13,6 +13,10 @@ pub(crate) fn cycle(saturated: &Saturated<'_>, level: IsolationLevel, cycle: &[u
     let session = |from: TxnId, to: TxnId| {
         view.chains.are_sessions && from < to && view.chains.chain[from.index()] == view.chains.chain[to.index()]
     };
+    let cycle = without_detours(cycle, |from, to| {
+        session(TxnId(from), TxnId(to))
+            || view.derived.reads(TxnId(to)).iter().any(|read| read.from() == Some(TxnId(from)))
+    });
     let length = cycle.len();
     let at = |index: usize| TxnId(cycle[index % length]);
     // Begin where a run of session edges ends, so that no run is cut in two.
@@ -34,6 +38,28 @@ pub(crate) fn cycle(saturated: &Saturated<'_>, level: IsolationLevel, cycle: &[u
         index = next;
     }
     edges
+}
+
+/// A cycle without what can be left out because one transaction directly precedes a later one of the cycle.
+fn without_detours(cycle: &[u32], precedes: impl Fn(u32, u32) -> bool) -> Vec<u32> {
+    /// Every pair is tried. Cycles are short as a rule; what is longer than this nobody reads to its end anyway.
+    const MOST: usize = 1_000;
+    let mut cycle = cycle.to_vec();
+    let mut first = 0;
+    while cycle.len() > 2 && cycle.len() <= MOST && first < cycle.len() {
+        let length = cycle.len();
+        // The longest way ahead; all the way round would be no cycle.
+        let ahead = (2..length).rev().find(|&ahead| precedes(cycle[first], cycle[(first + ahead) % length]));
+        match ahead {
+            Some(ahead) => {
+                cycle.rotate_left(first);
+                cycle.drain(1..ahead);
+                first = 0;
+            }
+            None => first += 1,
+        }
+    }
+    cycle
 }
 
 fn why(saturated: &Saturated<'_>, level: IsolationLevel, from: TxnId, to: TxnId) -> Why {

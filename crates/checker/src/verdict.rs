@@ -239,11 +239,23 @@ impl Why {
             Why::RealTime { .. } => "rt",
         }
     }
+
+    /// The key that it is about.
+    pub fn key(&self) -> Option<Key> {
+        match *self {
+            Why::Initial | Why::Session | Why::RealTime { .. } => None,
+            Why::WriteRead(key)
+            | Why::Version(key)
+            | Why::Assumed(key)
+            | Why::Overwritten { key, .. }
+            | Why::AntiDependency { key, .. } => Some(key),
+        }
+    }
 }
 
 impl Edge {
     /// Those that it speaks of, except the later one, which the next edge of a cycle begins with.
-    fn each_transaction(&self, mut add: impl FnMut(TxnId)) {
+    pub(crate) fn each_transaction(&self, mut add: impl FnMut(TxnId)) {
         self.from.into_iter().for_each(&mut add);
         match &self.why {
             Why::Overwritten { reader, seen, .. } => {
@@ -261,13 +273,9 @@ impl Edge {
     }
 
     fn each_key(&self, mut add: impl FnMut(Key)) {
-        match &self.why {
-            Why::Initial | Why::Session | Why::RealTime { .. } => {}
-            Why::WriteRead(key) | Why::Version(key) | Why::Assumed(key) | Why::AntiDependency { key, .. } => add(*key),
-            Why::Overwritten { key, seen, .. } => {
-                add(*key);
-                seen.iter().filter_map(|step| step.key).for_each(add);
-            }
+        self.why.key().into_iter().for_each(&mut add);
+        if let Why::Overwritten { seen, .. } = &self.why {
+            seen.iter().filter_map(|step| step.key).for_each(add);
         }
     }
 }

@@ -675,10 +675,11 @@ fn refutations_are_told() {
         story(&UNREAD_CONFLICT),
         "T(a,1)  [r(y,_) w(x,1) w(z,1)]\n\
          T(b,1)  [r(z,_) w(x,2) w(y,2)]\n\
-         1. On x, T(a,1)'s version comes before T(b,1)'s: otherwise T(b,1) comes before T(a,1), and T(a,1) began before T(b,1) \
-         committed (it read y from the initial state and missed T(b,1)'s later version).\n\
-         2. T(a,1) comes before T(b,1): its version of x is the earlier one (step 1).\n\
-         3. T(b,1) began before T(a,1) committed: it read z from the initial state and missed T(a,1)'s later version.\n"
+         1. On x, whichever came first, T(a,1)'s 1 or T(b,1)'s 2, there is a circle.\n\
+         1.1. If T(a,1)'s 1 came first: T(a,1) comes before T(b,1), and T(b,1) began before T(a,1) committed (T(b,1) read z in its \
+         initial state; T(a,1) overwrote that with 1).\n\
+         1.2. If T(b,1)'s 2 came first: T(b,1) comes before T(a,1), and T(a,1) began before T(b,1) committed (T(a,1) read y in its \
+         initial state; T(b,1) overwrote that with 2).\n"
     );
     // One question too many, so that both sides go on. Where transactions are single moments, they come before each other.
     let example = Example {
@@ -696,30 +697,27 @@ fn refutations_are_told() {
     };
     let history = history(example.history);
     assert_eq!(certify(&history, L::Serializable, Terms::default(), &verdict_of(&history, &example)), Ok(()));
-    let skew = "T(a,1) comes before T(b,1) (it read z from the initial state and missed T(b,1)'s later version), and \
-                T(b,1) comes before T(a,1) (it read z from the initial state and missed T(a,1)'s later version)";
-    let steps = |above: &str| {
-        format!(
-            "{above}.2. T(a,1) comes before T(b,1): it read z from the initial state and missed T(b,1)'s later version.\n\
-             {above}.3. T(b,1) comes before T(a,1): it read z from the initial state and missed T(a,1)'s later version.\n"
-        )
-    };
+    let missed = "T(a,1) read z in its initial state; T(b,1) overwrote that with 2";
+    let skew = format!(
+        "T(a,1) comes before T(b,1) ({missed}), and T(b,1) comes before T(a,1) (T(b,1) read z in its initial state; T(a,1) \
+         overwrote that with 1)"
+    );
     assert_eq!(
         story(&example),
         format!(
             "T(a,1)  [r(z,_) w(x,1) w(y,1) w(z,1)]\n\
              T(b,1)  [r(z,_) w(x,2) w(z,2)]\n\
              T(c,1)  [w(y,2) … 1 more]\n\
-             1. On x, either T(a,1)'s version comes before T(b,1)'s, or T(b,1)'s before T(a,1)'s.\n\
-             1.1. Case 1: On x, T(a,1)'s version comes before T(b,1)'s.\n\
-             1.1.1. On y, T(a,1)'s version comes before T(c,1)'s: otherwise {skew}.\n\
-             {}\
-             1.2. Case 2: On x, T(b,1)'s version comes before T(a,1)'s.\n\
-             1.2.1. On y, T(a,1)'s version comes before T(c,1)'s: otherwise T(b,1) comes before T(a,1) (its version of x is the earlier \
-             one; case 1.2), and T(a,1) comes before T(b,1) (it read z from the initial state and missed T(b,1)'s later version).\n\
-             {}",
-            steps("1.1"),
-            steps("1.2")
+             1. On x, either T(a,1)'s 1 came before T(b,1)'s 2, or after it.\n\
+             1.1. Case 1: On x, T(a,1)'s 1 came before T(b,1)'s 2.\n\
+             1.1.1. On y, whichever came first, T(a,1)'s 1 or T(c,1)'s 2, there is a circle.\n\
+             1.1.1.1. If T(a,1)'s 1 came first: {skew}.\n\
+             1.1.1.2. If T(c,1)'s 2 came first: {skew}.\n\
+             1.2. Case 2: On x, T(b,1)'s 2 came before T(a,1)'s 1.\n\
+             1.2.1. On y, whichever came first, T(a,1)'s 1 or T(c,1)'s 2, there is a circle.\n\
+             1.2.1.1. If T(a,1)'s 1 came first: {skew}.\n\
+             1.2.1.2. If T(c,1)'s 2 came first: T(b,1) comes before T(a,1) (on x, T(b,1)'s 2 is before T(a,1)'s 1; case 1.2), and \
+             T(a,1) comes before T(b,1) ({missed}).\n"
         )
     );
 }
@@ -736,7 +734,7 @@ fn real_time_is_told_with_the_times() {
         "T(a,1)  [w(x,1)]\n\
          T(b,1)  [r(x,_)]\n\
          1. T(a,1) committed before T(b,1) began: by their clocks, 25 < 30.\n\
-         2. T(b,1) began before T(a,1) committed: it read x from the initial state and missed T(a,1)'s later version.\n"
+         2. T(b,1) began before T(a,1) committed: T(b,1) read x in its initial state; T(a,1) overwrote that with 1.\n"
     );
 }
 
@@ -752,35 +750,47 @@ fn refutations_as_json() {
         serde_json::json!([
             {
                 "split": {"key": "x", "first": "T(a,1)", "second": "T(b,1)", "before": 1, "after": 2},
-                "told": "On x, either T(a,1)'s version comes before T(b,1)'s, or T(b,1)'s before T(a,1)'s.",
+                "told": "On x, either T(a,1)'s 1 came before T(b,1)'s 2, or after it.",
             },
             {
                 "edges": [
                     {
                         "from": "T(a,1)", "to": "T(b,1)", "kind": "assumed", "key": "x",
-                        "why": "T(a,1) comes before T(b,1): its version of x is the earlier one.",
+                        "claim": "T(a,1) comes before T(b,1)",
+                        "reason": "on x, T(a,1)'s 1 is before T(b,1)'s 2",
+                        "why": "T(a,1) comes before T(b,1): on x, T(a,1)'s 1 is before T(b,1)'s 2.",
+                        "from_event": 1, "to_event": 1,
                     },
                     {
                         "from": "T(b,1)", "to": "T(a,1)", "kind": "rw", "key": "z", "over": null,
-                        "why": "T(b,1) began before T(a,1) committed: it read z from the initial state and missed T(a,1)'s later version.",
+                        "claim": "T(b,1) began before T(a,1) committed",
+                        "reason": "T(b,1) read z in its initial state; T(a,1) overwrote that with 1",
+                        "why": "T(b,1) began before T(a,1) committed: T(b,1) read z in its initial state; T(a,1) overwrote that with 1.",
+                        "from_event": 0, "to_event": 2,
                     },
                 ],
-                "told": "T(a,1) comes before T(b,1) (its version of x is the earlier one), and T(b,1) began before T(a,1) committed \
-                         (it read z from the initial state and missed T(a,1)'s later version).",
+                "told": "T(a,1) comes before T(b,1) (on x, T(a,1)'s 1 is before T(b,1)'s 2), and T(b,1) began before T(a,1) committed \
+                         (T(b,1) read z in its initial state; T(a,1) overwrote that with 1).",
             },
             {
                 "edges": [
                     {
                         "from": "T(b,1)", "to": "T(a,1)", "kind": "assumed", "key": "x",
-                        "why": "T(b,1) comes before T(a,1): its version of x is the earlier one.",
+                        "claim": "T(b,1) comes before T(a,1)",
+                        "reason": "on x, T(b,1)'s 2 is before T(a,1)'s 1",
+                        "why": "T(b,1) comes before T(a,1): on x, T(b,1)'s 2 is before T(a,1)'s 1.",
+                        "from_event": 1, "to_event": 1,
                     },
                     {
                         "from": "T(a,1)", "to": "T(b,1)", "kind": "rw", "key": "y", "over": null,
-                        "why": "T(a,1) began before T(b,1) committed: it read y from the initial state and missed T(b,1)'s later version.",
+                        "claim": "T(a,1) began before T(b,1) committed",
+                        "reason": "T(a,1) read y in its initial state; T(b,1) overwrote that with 2",
+                        "why": "T(a,1) began before T(b,1) committed: T(a,1) read y in its initial state; T(b,1) overwrote that with 2.",
+                        "from_event": 0, "to_event": 2,
                     },
                 ],
-                "told": "T(b,1) comes before T(a,1) (its version of x is the earlier one), and T(a,1) began before T(b,1) committed \
-                         (it read y from the initial state and missed T(b,1)'s later version).",
+                "told": "T(b,1) comes before T(a,1) (on x, T(b,1)'s 2 is before T(a,1)'s 1), and T(a,1) began before T(b,1) committed \
+                         (T(a,1) read y in its initial state; T(b,1) overwrote that with 2).",
             },
         ])
     );

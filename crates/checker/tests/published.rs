@@ -10,31 +10,22 @@
 
 #![allow(clippy::print_stderr, reason = "whoever runs the tests should know what they did not do")]
 
+mod shared;
+
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
-use std::io::Read;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use isonomy_checker::certify::certify;
 use isonomy_checker::patterns::all_anomalies;
 use isonomy_checker::{Counterexample, Evidence, IsolationLevel as L, Options, Reason, Terms, Verdict, check};
-use isonomy_history::formats::{self, ReadOptions, Source};
 use isonomy_history::{Datum, History, HistoryBuilder, Key, NamedEvent, Sink};
+use shared::{corpus, histories, load, relative};
 
 /// The levels that need no times, in a chain: each implies those before it.
 const CHAIN: [L; 6] = [L::ReadCommitted, L::ReadAtomic, L::Causal, L::Prefix, L::SnapshotIsolation, L::Serializable];
 /// The others: those that speak of real time are asked where there are times.
 const BESIDE: [L; 5] = [L::AdyaSi, L::GeneralizedSi, L::StrongSessionSi, L::StrongSi, L::StrictSerializable];
-
-fn corpus() -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus");
-    let root = std::env::var_os("ISONOMY_CORPUS").map_or(beside, PathBuf::from);
-    if root.is_dir() {
-        return Some(root);
-    }
-    eprintln!("no corpus at {}: nothing is tested", root.display());
-    None
-}
 
 fn executions() -> Option<PathBuf> {
     let root = std::env::var_os("ISONOMY_DBCOP").map(PathBuf::from).filter(|root| root.is_dir());
@@ -42,20 +33,6 @@ fn executions() -> Option<PathBuf> {
         eprintln!("ISONOMY_DBCOP does not name the executions of dbcop: nothing is tested");
     }
     root
-}
-
-fn load(path: &Path) -> History {
-    let source = if path.is_dir() {
-        let files = fs::read_dir(path).unwrap().map(|entry| {
-            let entry = entry.unwrap();
-            let input: Box<dyn Read> = Box::new(File::open(entry.path()).unwrap());
-            (entry.file_name().into_string().unwrap(), input)
-        });
-        Source::Directory(files.collect())
-    } else {
-        Source::Stream(Box::new(File::open(path).unwrap()))
-    };
-    formats::read(source, ReadOptions::default()).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 /// A verdict, certified; of a violation what is wrong.
@@ -121,24 +98,6 @@ fn expect_all(root: &Path, expected: &[(&str, &str)]) {
     for (path, expected) in expected {
         expect(root, path, expected);
     }
-}
-
-/// Sorted paths of the histories below a folder.
-fn histories(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut folders = vec![folder.to_path_buf()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
-            let path = entry.unwrap().path();
-            if path.is_dir() { folders.push(path) } else { found.push(path) }
-        }
-    }
-    found.sort();
-    found
-}
-
-fn relative(root: &Path, path: &Path) -> String {
-    path.strip_prefix(root).unwrap().to_str().unwrap().to_string()
 }
 
 // ---- The shared corpus ----

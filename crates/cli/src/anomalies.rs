@@ -1,15 +1,26 @@
-//! `isonomy anomalies`: names, aliases, and the levels that each rules out.
+//! `isonomy anomalies`: names, aliases, and the levels that each rules out; and the gallery, in which each is to be seen.
+
+mod examples;
 
 use std::fmt::Write;
 
-use isonomy::{ANOMALIES, AnomalyInfo, IsolationLevel};
+use isonomy::{ANOMALIES, AnomalyInfo, IsolationLevel, gallery};
 use serde_json::json;
 
 use crate::args::AnomaliesArgs;
+use crate::check::html;
 use crate::exit::{Exit, Failure};
+use crate::load;
 use crate::output::{Output, Paint, Style, Table, Terminal};
 
 pub(crate) fn run(args: &AnomaliesArgs, terminal: Terminal) -> Result<Exit, Failure> {
+    if let Some(path) = &args.html {
+        if load::is_stdin(path) {
+            return Err(Failure::new("--html needs a file"));
+        }
+        html::save(path, &gallery(|info| examples::of(info).into()))?;
+        return Ok(Exit::Fine);
+    }
     let found: Vec<&AnomalyInfo> = match &args.name {
         None => ANOMALIES.iter().collect(),
         Some(name) => named(name)?,

@@ -13,10 +13,11 @@ use isonomy_cluster::Kind;
 use isonomy_driver::faults::Fault;
 use isonomy_workload::{Anomaly, Distribution, Length, MiniMix, Preset, StoreLevel};
 
+use crate::ci::CiArgs;
 use crate::exit::{Exit, complain};
 use crate::output::{Terminal, When};
 use crate::values::{LevelChoice, duration, engine, level_choice, share, size};
-use crate::{anomalies, card, certify, check, cluster, convert, generate, levels, mock, run, stats};
+use crate::{anomalies, card, certify, check, cluster, convert, explain, generate, levels, mock, run, stats};
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 holds, or done; 1 violated; 2 could not run (usage, bad input, no place for the output); 3 undecided.
@@ -29,6 +30,7 @@ Examples:
   isonomy run                           see it find a violation, without a database
   isonomy check history.jsonl           which levels does this history satisfy?
   isonomy check --level causal a b      do these two satisfy causal consistency?
+  isonomy explain history.jsonl         why does it violate the weakest level that it violates?
 
 {EXIT_CODES}"))]
 pub(crate) struct Cli {
@@ -46,6 +48,8 @@ pub(crate) struct Cli {
 enum Command {
     /// Decide which isolation levels histories satisfy
     Check(CheckArgs),
+    /// Tell why a history violates a level: the anomaly, a timeline, step by step, the usual cause
+    Explain(explain::ExplainArgs),
     /// Check the certificates of earlier verdicts again, with code that shares nothing with the search
     Certify(CertifyArgs),
     /// Write a history in another format
@@ -76,7 +80,8 @@ hold. The exit code is then that of the levels in the table, except that a level
 history has no times, or because it is not about single objects, counts only if it was asked for with --level.
 
 With --svg or --dot, one counterexample is drawn: that of the weakest level that is violated, which is what also fails the
-levels above it; of several such levels, that of the first in the table. If none is violated, no file is written.
+levels above it; of several such levels, that of the first in the table. If none is violated, no file is written. With
+--html it is on a page with the verdicts of all histories, which is written in any case.
 
 Examples:
   isonomy check history.jsonl
@@ -85,6 +90,8 @@ Examples:
   isonomy check --level si,ser history.txt
   isonomy check --level si --certificate proof.jsonl history.jsonl; isonomy certify history.jsonl proof.jsonl
   isonomy check --svg why.svg history.jsonl
+  isonomy check --html why.html runs/*.jsonl
+  isonomy check --level si --junit results.xml --sarif results.sarif --github runs/*.jsonl
   zcat history.jsonl.gz | isonomy check --all-anomalies -
 
 {EXIT_CODES}"))]
@@ -116,6 +123,12 @@ pub(crate) struct CheckArgs {
     /// The same drawing as a graph for Graphviz; for one history
     #[arg(long, value_name = "FILE")]
     pub(crate) dot: Option<PathBuf>,
+    /// Write a page to open in a browser: the verdicts, and for each history the counterexample of the weakest level that is
+    /// violated, to step through
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) ci: CiArgs,
     /// Drop session order from all levels
     #[arg(long)]
     pub(crate) no_session_order: bool,
@@ -256,7 +269,7 @@ pub(crate) struct LevelsArgs {
 /// Arguments of `anomalies`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  isonomy anomalies\n  isonomy anomalies lost-update\n  isonomy anomalies G1a --json"
+    after_help = "Examples:\n  isonomy anomalies\n  isonomy anomalies lost-update\n  isonomy anomalies G1a --json\n  isonomy anomalies --html gallery.html"
 )]
 pub(crate) struct AnomaliesArgs {
     /// A name, or what others call it
@@ -264,6 +277,9 @@ pub(crate) struct AnomaliesArgs {
     /// Print one JSON object per anomaly, a line each
     #[arg(long)]
     pub(crate) json: bool,
+    /// Write a page of all anomalies to open in a browser, each with a small history that shows it
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["name", "json"])]
+    pub(crate) html: Option<PathBuf>,
 }
 
 /// Arguments of `generate`.
@@ -455,9 +471,8 @@ pub(crate) struct RunArgs {
     /// Write the report as a page
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
-    /// Write the verdicts as test results, for CI systems
-    #[arg(long, value_name = "FILE")]
-    pub(crate) junit: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) ci: CiArgs,
 }
 
 /// Reads the arguments, runs the command, and says how it ended.
@@ -469,6 +484,7 @@ pub(crate) fn dispatch() -> ExitCode {
     let terminal = Terminal::new(cli.quiet, cli.color);
     let ended = match &cli.command {
         Command::Check(args) => check::run(args, terminal),
+        Command::Explain(args) => explain::run(args, terminal),
         Command::Certify(args) => certify::run(args, terminal),
         Command::Convert(args) => convert::run(args, terminal),
         Command::Stats(args) => stats::run(args, terminal),

@@ -7,9 +7,10 @@ use std::sync::mpsc;
 use std::thread;
 
 use isonomy::patterns::all_anomalies;
-use isonomy::{IsolationLevel, Reason, Terms, Verdict, report::Certificate};
+use isonomy::{IsolationLevel, Reason, Section, Terms, Verdict, report::Certificate};
 
 use crate::args::CheckArgs;
+use crate::ci::{Report, Subject};
 use crate::exit::{Exit, Failure};
 use crate::files::{Problem, Target};
 use crate::levels;
@@ -19,6 +20,7 @@ use crate::progress::Progress;
 use crate::values::chosen;
 
 pub(crate) mod draw;
+pub(crate) mod html;
 pub(crate) mod json;
 pub(crate) mod judge;
 pub(crate) mod patterns;
@@ -72,13 +74,16 @@ pub(crate) fn run(args: &CheckArgs, terminal: Terminal) -> Result<Exit, Failure>
         let mut exit = Exit::Fine;
         let mut waiting = BTreeMap::new();
         let mut due = 0;
+        let mut sections = Vec::new();
+        let mut found = Report::default();
         for (index, examined) in receive {
             waiting.insert(index, examined);
             while let Some(examined) = waiting.remove(&due) {
                 due += 1;
                 exit = exit.and(examined.exit);
+                sections.extend(examined.section);
                 let told = progress.suspended(|| {
-                    let told = out.print(&examined.text);
+                    let told = out.print(&examined.text).and_then(|()| out.print(&examined.report.commands));
                     examined.notes.iter().for_each(|note| terminal.note(note));
                     examined.failures.iter().for_each(|failure| failure.report(terminal.err));
                     told
@@ -88,20 +93,32 @@ pub(crate) fn run(args: &CheckArgs, terminal: Terminal) -> Result<Exit, Failure>
                     progress.end();
                 }
                 told?;
+                found.extend(examined.report);
             }
         }
         progress.end();
+        if let Some(path) = &args.html {
+            html::write(path, sections)?;
+        }
+        found.write(&args.ci)?;
         Ok(exit)
     })
 }
 
 fn validate(args: &CheckArgs) -> Result<(), Failure> {
-    for (option, path) in [("--certificate", &args.certificate), ("--svg", &args.svg), ("--dot", &args.dot)] {
+    let files =
+        [("--certificate", &args.certificate), ("--svg", &args.svg), ("--dot", &args.dot), ("--html", &args.html)];
+    for (option, path) in files {
         let Some(path) = path else { continue };
-        if args.histories.len() > 1 {
+        if args.histories.len() > 1 && option != "--html" {
             return Err(Failure::new(format_args!("{option} takes one history; check the others by themselves")));
         }
         if load::is_stdin(path) {
+            return Err(Failure::new(format_args!("{option} needs a file: the answers are on standard output")));
+        }
+    }
+    for (option, path) in args.ci.files() {
+        if path.is_some_and(load::is_stdin) {
             return Err(Failure::new(format_args!("{option} needs a file: the answers are on standard output")));
         }
     }
@@ -147,7 +164,11 @@ struct Examined {
     /// What is told beside, on standard error.
     notes: Vec<String>,
     failures: Vec<Failure>,
+    /// For CI systems.
+    report: Report,
     exit: Exit,
+    /// Its part of the page, if there is to be one.
+    section: Option<Section>,
 }
 
 impl Task<'_> {
@@ -155,8 +176,10 @@ impl Task<'_> {
         let loaded = match self.loader.load(path) {
             Ok(loaded) => loaded,
             Err(failure) => {
-                let exit = Exit::CouldNotRun;
-                return Examined { text: String::new(), notes: Vec::new(), failures: vec![failure], exit };
+                let report = Report::unreadable(&self.args.ci, path, &failure);
+                let section = self.args.html.as_ref().map(|_| html::unreadable(&load::name(path), &failure));
+                let (exit, failures) = (Exit::CouldNotRun, vec![failure]);
+                return Examined { text: String::new(), notes: Vec::new(), failures, report, exit, section };
             }
         };
         let history = &loaded.history;
@@ -190,7 +213,9 @@ impl Task<'_> {
         if !failures.is_empty() {
             exit = exit.and(Exit::CouldNotRun);
         }
-        Examined { text, notes, failures, exit }
+        let section = self.args.html.as_ref().map(|_| html::section(&name, history, &judged, self.asked.is_some()));
+        let report = self.report(path, &name, &loaded, &judged);
+        Examined { text, notes, failures, report, exit, section }
     }
 
     fn exit_of(&self, verdict: &Verdict) -> Exit {
@@ -200,6 +225,14 @@ impl Task<'_> {
             Verdict::Undecided(Reason::SeveralObjects | Reason::NoTimes) if self.asked.is_none() => Exit::Fine,
             Verdict::Undecided(_) => Exit::Undecided,
         }
+    }
+
+    /// What CI systems are told of one history.
+    fn report(&self, path: &Path, name: &str, loaded: &Loaded, judged: &[Judged]) -> Report {
+        let took = judged.iter().fold(loaded.took, |sum, judged| sum + judged.took);
+        let path = Some(path).filter(|path| !load::is_stdin(path));
+        let history = &loaded.history;
+        Report::of(&self.args.ci, &Subject { name, class: name, path, history, judged, took, note: None })
     }
 
     /// Writes the evidence of the verdicts.

@@ -1,6 +1,6 @@
 //! How a command ends: the exit codes, and the message of a command that could not run.
 
-use std::fmt::Display;
+use std::fmt::{self, Display};
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -53,6 +53,11 @@ impl Failure {
         Failure { message: message.to_string(), hint: None }
     }
 
+    /// What is wrong.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     /// Adds what the user may do about it.
     pub(crate) fn hint(mut self, hint: impl Display) -> Self {
         self.hint = Some(hint.to_string());
@@ -66,6 +71,12 @@ impl Failure {
             text += &format!("{} {hint}\n", paint.style(Style::Strong, "hint:"));
         }
         complain(&text);
+    }
+}
+
+impl Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
     }
 }
 

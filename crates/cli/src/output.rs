@@ -39,6 +39,13 @@ impl Terminal {
         }
     }
 
+    /// How many characters fit in a line of standard output: as many as the terminal has, and as many as terminals once had where there is none.
+    pub(crate) fn width(&self) -> usize {
+        const USUAL: usize = 80;
+        const LEAST: usize = 40;
+        console::Term::stdout().size_checked().map_or(USUAL, |(_, columns)| usize::from(columns).max(LEAST))
+    }
+
     /// Whether progress may be shown.
     pub(crate) fn shows_progress(&self) -> bool {
         !self.quiet && io::stderr().is_terminal()

@@ -4,8 +4,6 @@
 
 mod folder;
 mod html;
-mod junit;
-mod markup;
 mod report;
 
 use std::sync::Arc;
@@ -22,6 +20,7 @@ use isonomy_workload::{Distribution, Length, Shape, Workload};
 use crate::args::RunArgs;
 use crate::check::in_halves;
 use crate::check::judge::{Judged, Settings, judge};
+use crate::ci::Report;
 use crate::exit::{Exit, Failure};
 use crate::files::{Problem, Target};
 use crate::levels;
@@ -85,7 +84,7 @@ pub(crate) fn run(args: &RunArgs, terminal: Terminal) -> Result<Exit, Failure> {
         (None, false, None) => 1,
     };
     let until_violation = job.demonstration || args.until == Some(Until::Violation);
-    let (mut page, mut tests) = (html::Page::default(), junit::Tests::default());
+    let (mut page, mut found) = (html::Runs::default(), Report::default());
     let mut exit = Exit::Fine;
     let mut last: Option<Ran> = None;
     for number in 1..=most {
@@ -100,9 +99,9 @@ pub(crate) fn run(args: &RunArgs, terminal: Terminal) -> Result<Exit, Failure> {
         if args.html.is_some() {
             page.add(&job, &ran);
         }
-        if args.junit.is_some() {
-            tests.add(&job, &ran);
-        }
+        let report = ran.report(&job);
+        show.people(&report.commands)?;
+        found.extend(report);
         exit = exit.and(ran.exit());
         let enough = (until_violation && ran.is_violated()) || job.interrupted.load(Ordering::Relaxed);
         last = Some(ran);
@@ -115,11 +114,10 @@ pub(crate) fn run(args: &RunArgs, terminal: Terminal) -> Result<Exit, Failure> {
     if let Some(path) = &args.save {
         save(path, &ran.loaded.history, terminal)?;
     }
-    for (path, text) in [(&args.html, page.finish(&job)), (&args.junit, tests.finish())] {
-        if let Some(path) = path {
-            write(path, &text)?;
-        }
+    if let Some(path) = &args.html {
+        write(path, &page.finish(&job))?;
     }
+    found.write(&args.ci)?;
     Ok(exit)
 }
 
@@ -136,10 +134,9 @@ impl Show {
 }
 
 fn validate(args: &RunArgs) -> Result<(), Failure> {
-    for (option, path) in
-        [("--save", &args.save), ("--out", &args.out), ("--html", &args.html), ("--junit", &args.junit)]
-    {
-        if path.as_deref().is_some_and(load::is_stdin) {
+    let own = [("--save", &args.save), ("--out", &args.out), ("--html", &args.html)];
+    for (option, path) in own.map(|(option, path)| (option, path.as_deref())).into_iter().chain(args.ci.files()) {
+        if path.is_some_and(load::is_stdin) {
             return Err(Failure::new(format_args!("{option} needs a file: the answers are on standard output")));
         }
     }

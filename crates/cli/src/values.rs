@@ -19,6 +19,11 @@ pub(crate) fn level_choice(text: &str) -> Result<LevelChoice, String> {
     }
 }
 
+/// Reads the name of one level.
+pub(crate) fn level(text: &str) -> Result<IsolationLevel, String> {
+    text.parse().map_err(|error: isonomy::UnknownLevel| error.to_string())
+}
+
 /// The levels that were asked for, each once.
 pub(crate) fn chosen(choices: &[LevelChoice]) -> Vec<IsolationLevel> {
     let mut levels = Vec::new();

@@ -70,6 +70,9 @@ fn usage_errors_are_two_and_help_is_zero() {
         &["check", "--certificate", "c", "x", "y"],
         &["check", "--svg", "-", "x"],
         &["check", "--dot", "d", "x", "y"],
+        &["check", "--html", "-", "x"],
+        &["anomalies", "--html", "-"],
+        &["anomalies", "G1a", "--html", "g"],
         &["convert", "x"],
         &["convert", "x", "--to", "elle"],
         &["generate", "history", "--preset", "mini", "--events", "3"],
@@ -88,7 +91,9 @@ fn usage_errors_are_two_and_help_is_zero() {
     let unknown = err(&isonomy(&["check", "--level", "no-such-level", "x"]));
     assert!(unknown.starts_with("isonomy: error: ") && unknown.contains("read-committed, read-atomic"), "{unknown}");
     assert!(err(&isonomy(&["run", "--db", "no-such-database://x"])).contains("known are mock:LEVEL, sqlite"));
-    for command in ["check", "certify", "convert", "stats", "generate", "run", "card", "mock", "levels", "anomalies"] {
+    for command in
+        ["check", "explain", "certify", "convert", "stats", "generate", "run", "card", "mock", "levels", "anomalies"]
+    {
         let help = isonomy(&[command, "--help"]);
         assert_eq!(code(&help), 0);
         assert!(out(&help).contains("Examples:"), "{command}");
@@ -319,6 +324,35 @@ fn violations_are_drawn() {
 }
 
 #[test]
+fn pages_have_all_histories() {
+    let place = Place::new("pages");
+    let (violated, fine) = (place.file("violated.jsonl", CAUSALITY), place.file("fine.jsonl", SERIAL));
+    let (bad, page) = (place.file("bad.jsonl", "{}\n"), place.path("page.html"));
+    let read = |path: &str| fs::read_to_string(path).expect("it was written");
+    let output = isonomy(&["check", "--html", &page, &violated, &fine]);
+    assert_eq!((code(&output), err(&output).as_str()), (1, ""));
+    let html = read(&page);
+    assert_eq!(html.matches("<article class=\"exhibit\"").count(), 1, "{html}");
+    assert!(html.find("violated.jsonl</h2>") < html.find("fine.jsonl</h2>"), "{html}");
+    assert!(html.contains("causality-violation</h3>") && html.contains("line 3"), "{html}");
+    // Neither the time that it took nor the order in which threads ended is on the page.
+    let again = place.path("again.html");
+    isonomy(&["check", "--html", &again, "--threads", "1", &violated, &fine]);
+    assert!(read(&again) == html, "the same histories gave another page");
+    // Without a violation there is still the table; what cannot be read is told.
+    assert_eq!(code(&isonomy(&["check", "--html", &page, "--level", "causal", &fine])), 0);
+    assert!(read(&page).contains("holds</td>") && !read(&page).contains("<article"));
+    assert_eq!(code(&isonomy(&["check", "--html", &page, &bad, &violated])), 2);
+    assert!(read(&page).contains("could not be read: ") && read(&page).contains("<article"));
+    assert_eq!(code(&isonomy(&["check", "--html", "/dev/full", &fine])), 2);
+    let gallery = place.path("gallery.html");
+    let output = isonomy(&["anomalies", "--html", &gallery]);
+    assert_eq!((code(&output), out(&output).as_str(), err(&output).as_str()), (0, "", ""));
+    assert_eq!(read(&gallery).matches("<article class=\"exhibit\"").count(), 26);
+    assert!(place.names().iter().all(|name| !name.ends_with(".tmp")), "{:?}", place.names());
+}
+
+#[test]
 fn conversions_come_back() {
     let place = Place::new("convert");
     let first = place.path("first.jsonl");
@@ -352,7 +386,10 @@ fn all_anomalies_are_listed() {
     assert_eq!(code(&output), 1);
     let text = out(&output);
     assert!(text.lines().any(|line| line.split_whitespace().eq(["aborted-read", "b", "b", "2"])), "{text}");
-    assert!(text.contains("T(2,1) read x=1 from T(1,1), which aborted.") && text.contains("1 more"), "{text}");
+    assert!(
+        text.contains("T(2,1) read x=1, which T(1,1) wrote; but T(1,1) aborted.") && text.contains("1 more"),
+        "{text}"
+    );
     let lines = json(&isonomy(&["check", "--json", "--level", "causal", "--all-anomalies", &path]));
     let group = &lines[0]["anomalies"][0];
     assert_eq!([&group["anomaly"], &group["c4"], &group["plume"]], ["aborted-read", "b", "b"]);

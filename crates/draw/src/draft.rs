@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use isonomy_checker::{Edge, End, Party, Why};
+use isonomy_checker::{Edge, Party, Why};
 use isonomy_history::{EventId, History, Key, TxnId};
 
 use crate::events;
-use crate::kind::Kind;
+use crate::kind::{self, Kind};
 use crate::model::{Arrow, Line, Panel, Transaction};
 use crate::text::shortened;
 
@@ -34,11 +34,12 @@ struct DraftArrow {
     from: Party,
     to: Party,
     kind: Kind,
-    keys: Vec<Key>,
+    /// What it stands for, one for each key.
+    edges: Vec<Edge>,
     role: Role,
     from_event: Option<EventId>,
     to_event: Option<EventId>,
-    ends: Option<(End, End)>,
+    events: Vec<EventId>,
 }
 
 impl<'h> Draft<'h> {
@@ -60,97 +61,80 @@ impl<'h> Draft<'h> {
         self.events.insert(event, true);
     }
 
-    /// An edge of a circle.
-    pub(crate) fn edge(&mut self, edge: &Edge, role: Role) {
-        let (from, to) = (edge.from, edge.to);
+    /// An edge of a circle. Returns the index of its arrow.
+    pub(crate) fn edge(&mut self, edge: &Edge, role: Role) -> usize {
         let write_in = |party: Party, key: Key| party.and_then(|txn| events::last_write(self.history, txn, key));
-        let kind = Kind::of(&edge.why);
         match edge.why {
-            Why::Initial | Why::Session => self.arrow(from, to, kind, None, role, [None; 2]),
-            Why::WriteRead(key) => self.read(from, to, key, role),
+            Why::Initial | Why::Session | Why::RealTime { .. } => self.arrow(edge.clone(), role, [None; 2]),
+            Why::WriteRead(key) => self.read(edge.from, edge.to, key, role),
             Why::Version(key) | Why::Assumed(key) | Why::Overwritten { key, .. } => {
-                let ends = [write_in(from, key), write_in(to, key)];
-                self.arrow(from, to, kind, Some(key), role, ends);
+                let ends = [write_in(edge.from, key), write_in(edge.to, key)];
+                self.arrow(edge.clone(), role, ends)
             }
             Why::AntiDependency { key, over } => {
-                let read = from.and_then(|reader| events::read_from(self.history, reader, key, over));
-                let ends = [read.map(|(event, _)| event), write_in(to, key)];
-                self.arrow(from, to, kind, Some(key), role, ends);
-            }
-            Why::RealTime { from: leaves, to: arrives } => {
-                self.arrow(from, to, kind, None, role, [None; 2]);
-                if let Some(last) = self.arrows.last_mut() {
-                    last.ends = Some((leaves, arrives));
-                }
+                let read = edge.from.and_then(|reader| events::read_from(self.history, reader, key, over));
+                let ends = [read.map(|(event, _)| event), write_in(edge.to, key)];
+                self.arrow(edge.clone(), role, ends)
             }
         }
     }
 
-    /// What an edge rests on: how the earlier one was seen, and what was read instead.
-    pub(crate) fn reasons(&mut self, edge: &Edge) {
+    /// What an edge rests on: how the earlier one was seen, and what was read instead. Returns the indices of the arrows.
+    pub(crate) fn reasons(&mut self, edge: &Edge) -> Vec<usize> {
         match &edge.why {
             Why::Overwritten { key, reader, seen } => {
+                let mut reasons = Vec::new();
                 for step in seen {
-                    match step.key {
-                        Some(key) => self.read(Some(step.from), Some(step.to), key, Role::Reason),
-                        None => {
-                            self.arrow(Some(step.from), Some(step.to), Kind::Session, None, Role::Reason, [None; 2])
-                        }
-                    }
+                    let (from, to) = (Some(step.from), Some(step.to));
+                    reasons.push(match step.key {
+                        Some(key) => self.read(from, to, key, Role::Reason),
+                        None => self.arrow(Edge { from, to, why: Why::Session }, Role::Reason, [None; 2]),
+                    });
                 }
-                self.read(edge.to, Some(*reader), *key, Role::Reason);
+                reasons.push(self.read(edge.to, Some(*reader), *key, Role::Reason));
+                reasons
             }
             // That something was read from the initial state, the event itself says.
-            Why::AntiDependency { key, over: over @ Some(_) } => self.read(*over, edge.from, *key, Role::Reason),
-            _ => {}
+            Why::AntiDependency { key, over: over @ Some(_) } => vec![self.read(*over, edge.from, *key, Role::Reason)],
+            _ => Vec::new(),
         }
     }
 
     /// `to` read a key from `from`.
-    pub(crate) fn read(&mut self, from: Party, to: Party, key: Key, role: Role) {
+    pub(crate) fn read(&mut self, from: Party, to: Party, key: Key, role: Role) -> usize {
         let read = to.and_then(|reader| events::read_from(self.history, reader, key, from));
         let write = from.and_then(|writer| match read {
             Some((_, Some(value))) => events::write_of(self.history, writer, value),
             _ => events::last_write(self.history, writer, key),
         });
-        self.arrow(from, to, Kind::WriteRead, Some(key), role, [write, read.map(|(event, _)| event)]);
+        let edge = Edge { from, to, why: Why::WriteRead(key) };
+        self.arrow(edge, role, [write, read.map(|(event, _)| event)])
     }
 
-    /// An arrow between two events. One that is there already is not drawn twice.
-    pub(crate) fn arrow(
-        &mut self,
-        from: Party,
-        to: Party,
-        kind: Kind,
-        key: Option<Key>,
-        role: Role,
-        [from_event, to_event]: [Option<EventId>; 2],
-    ) {
+    /// An arrow between two events. One that is there already is not drawn twice. Returns its index.
+    pub(crate) fn arrow(&mut self, edge: Edge, role: Role, ends: [Option<EventId>; 2]) -> usize {
+        let (from, to, kind, key) = (edge.from, edge.to, Kind::of(&edge.why), kind::key(&edge.why));
         self.parties.extend([from, to]);
-        [from_event, to_event].into_iter().flatten().for_each(|event| self.event(event));
-        let mut alike = self.arrows.iter_mut().filter(|a| (a.from, a.to, a.kind) == (from, to, kind));
-        match alike.find(|a| key.is_none_or(|key| a.keys.contains(&key)) || a.role == role) {
-            Some(arrow) => {
-                if role == Role::Main {
-                    arrow.role = role;
-                }
-                if let Some(key) = key
-                    && !arrow.keys.contains(&key)
-                {
-                    arrow.keys.push(key);
-                }
+        ends.into_iter().flatten().for_each(|event| self.event(event));
+        let alike = |arrow: &DraftArrow| {
+            let has = |key: Key| arrow.edges.iter().any(|other| kind::key(&other.why) == Some(key));
+            (arrow.from, arrow.to, arrow.kind) == (from, to, kind) && (key.is_none_or(has) || arrow.role == role)
+        };
+        if let Some(index) = self.arrows.iter().position(alike) {
+            let arrow = &mut self.arrows[index];
+            if role == Role::Main {
+                arrow.role = role;
             }
-            None => self.arrows.push(DraftArrow {
-                from,
-                to,
-                kind,
-                keys: key.into_iter().collect(),
-                role,
-                from_event,
-                to_event,
-                ends: None,
-            }),
+            if !arrow.edges.iter().any(|other| kind::key(&other.why) == key) {
+                arrow.edges.push(edge);
+            }
+            arrow.events.extend(ends.into_iter().flatten());
+            return index;
         }
+        let [from_event, to_event] = ends;
+        let events = ends.into_iter().flatten().collect();
+        self.arrows.push(DraftArrow { from, to, kind, edges: vec![edge], role, from_event, to_event, events });
+        self.arrows.len() - 1
     }
 
     /// The panel. Without events, boxes have nothing but names.
@@ -186,11 +170,16 @@ impl<'h> Draft<'h> {
                 from,
                 to,
                 kind: arrow.kind,
+                edges: arrow.edges.clone(),
                 label: self.label(arrow),
                 main: arrow.role == Role::Main,
                 from_line: line(from, arrow.from_event),
                 to_line: line(to, arrow.to_event),
-                ends: arrow.ends,
+                events: arrow.events.clone(),
+                ends: arrow.edges.iter().find_map(|edge| match edge.why {
+                    Why::RealTime { from, to } => Some((from, to)),
+                    _ => None,
+                }),
             }
         });
         let moments =
@@ -203,15 +192,17 @@ impl<'h> Draft<'h> {
         let history = self.history;
         let Some(txn) = party else {
             let name = "initial state".into();
-            return Transaction { name, lane, outcome: None, lines: Vec::new(), folded: 0, times: None };
+            return Transaction { party, name, lane, outcome: None, lines: Vec::new(), folded: 0, times: None };
         };
         let line = |id: &EventId| Line {
+            event: *id,
             text: shortened(&history.named(history.event(*id)).to_string(), MOST_OF_AN_EVENT),
             bad: self.events[id],
         };
         let folded = if with_events { history.event_ids(txn).len() - shown.len() } else { 0 };
         let times = history.times(txn);
         Transaction {
+            party,
             name: name(history, txn),
             lane,
             outcome: Some(history.outcome(txn)),
@@ -223,7 +214,8 @@ impl<'h> Draft<'h> {
 
     fn label(&self, arrow: &DraftArrow) -> String {
         let word = arrow.kind.look().word;
-        let keys: Vec<String> = arrow.keys.iter().map(|&key| self::key(self.history, key)).collect();
+        let keys = arrow.edges.iter().filter_map(|edge| kind::key(&edge.why));
+        let keys: Vec<String> = keys.map(|key| self::key(self.history, key)).collect();
         match (arrow.kind, keys.is_empty()) {
             (_, true) => word.to_string(),
             // As one says it.

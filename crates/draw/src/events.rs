@@ -54,8 +54,11 @@ pub(crate) fn last_write(history: &History, writer: TxnId, key: Key) -> Option<E
 
 /// All events of a transaction that read or write a key.
 pub(crate) fn about(history: &History, txn: TxnId, key: Key) -> impl Iterator<Item = EventId> {
-    history.event_ids(txn).filter(move |&id| {
-        let event = history.event(id);
-        !shown(history, event, key).is_empty() || written(event).is_some_and(|value| history.key_of(value) == key)
-    })
+    history.event_ids(txn).filter(move |&id| concerns(history, id, key))
+}
+
+/// Whether an event reads or writes a key.
+pub(crate) fn concerns(history: &History, id: EventId, key: Key) -> bool {
+    let event = history.event(id);
+    !shown(history, event, key).is_empty() || written(event).is_some_and(|value| history.key_of(value) == key)
 }

@@ -115,7 +115,7 @@ fn placed(panel: &Panel, (spans, mut ticks): Across, label: f64, room: f64, leas
 }
 
 /// The width and height that a box needs.
-fn size(b: &Transaction) -> (f64, f64) {
+pub(crate) fn size(b: &Transaction) -> (f64, f64) {
     let texts = b.lines.iter().map(|line| mono(&line.text)).chain(b.more().map(|more| mono(&more)));
     let widest = texts.fold(mono(&b.name) + mono(b.mark()), f64::max);
     let lines = 1 + b.lines.len() + usize::from(b.more().is_some());

@@ -25,13 +25,18 @@ mod columns;
 mod dot;
 mod draft;
 mod events;
+mod gallery;
 mod gather;
 mod geometry;
 mod kind;
 mod layout;
 mod model;
+mod page;
+mod paint;
 mod route;
 mod svg;
 mod text;
 
+pub use gallery::gallery;
 pub use model::Drawing;
+pub use page::{Exhibit, Page, Section, VerdictRow};

@@ -1,9 +1,9 @@
 //! A drawing as data, before anything has a place on paper.
 
-use isonomy_checker::{Counterexample, End, Evidence, explain};
-use isonomy_history::{History, Outcome};
+use isonomy_checker::{Counterexample, Edge, End, Evidence, Party, explain};
+use isonomy_history::{EventId, History, Key, Outcome};
 
-use crate::kind::Kind;
+use crate::kind::{self, Kind};
 use crate::text::{shortened, with_short_words};
 use crate::{dot, gather, svg};
 
@@ -40,6 +40,7 @@ pub(crate) struct Panel {
 /// A transaction, or the initial state.
 #[derive(Clone, Debug)]
 pub(crate) struct Transaction {
+    pub(crate) party: Party,
     pub(crate) name: String,
     pub(crate) lane: usize,
     /// `None` for the initial state.
@@ -54,6 +55,7 @@ pub(crate) struct Transaction {
 /// An event in a box.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
+    pub(crate) event: EventId,
     pub(crate) text: String,
     /// It is what is wrong.
     pub(crate) bad: bool,
@@ -67,6 +69,8 @@ pub(crate) struct Arrow {
     /// Index of a box.
     pub(crate) to: usize,
     pub(crate) kind: Kind,
+    /// What it stands for: several edges if they differ in nothing but the key.
+    pub(crate) edges: Vec<Edge>,
     pub(crate) label: String,
     /// Whether it is of the circle, or the faulty read; else it is a reason of one that is.
     pub(crate) main: bool,
@@ -74,8 +78,17 @@ pub(crate) struct Arrow {
     pub(crate) from_line: Option<usize>,
     /// The event it arrives at.
     pub(crate) to_line: Option<usize>,
+    /// All events that its edges speak of, those of keys beyond the first too.
+    pub(crate) events: Vec<EventId>,
     /// For real time: from which end to which.
     pub(crate) ends: Option<(End, End)>,
+}
+
+impl Arrow {
+    /// The keys that it is about.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = Key> {
+        self.edges.iter().filter_map(|edge| kind::key(&edge.why))
+    }
 }
 
 impl Drawing {
@@ -90,7 +103,7 @@ impl Drawing {
             subtitle.extend(told.map(|told| shortened(&told, MOST_OF_A_SENTENCE)));
         }
         let story = with_short_words(&explanation.to_string(), MOST_OF_A_WORD);
-        let panels = gather::panels(history, counterexample);
+        let panels = gather::panels(history, counterexample, &explanation);
         Drawing { title: info.name.to_string(), subtitle, story, panels }
     }
 

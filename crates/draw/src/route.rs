@@ -22,6 +22,15 @@ pub(crate) struct Route {
     price: f64,
 }
 
+impl Route {
+    /// An arrow along a curve of the caller's, with its label in the middle.
+    pub(crate) fn along(curve: Curve, label: &str) -> Self {
+        let points = curve.samples();
+        let label = Rect::around(curve.at(0.5), mono(label) + 8.0, LABEL_HEIGHT);
+        Route { curve, label, points, bounds: Rect::of(&points), price: 0.0 }
+    }
+}
+
 /// What arrows go around.
 pub(crate) struct Ground<'a> {
     /// The area they must stay in.

@@ -2,10 +2,11 @@
 
 use std::fmt::Write;
 
-use crate::geometry::{Curve, Point, Rect};
+use crate::geometry::{Curve, Point};
 use crate::kind::Kind;
-use crate::layout::{LINE, Layout, PADDING, arrange, line_at};
-use crate::model::{Drawing, Panel, Transaction};
+use crate::layout::{Layout, arrange};
+use crate::model::Drawing;
+use crate::paint::{self, arrow, number, text};
 use crate::text::{PROSE, mono, wrapped, xml};
 
 const MARGIN: f64 = 20.0;
@@ -64,7 +65,7 @@ pub(crate) fn render(drawing: &Drawing) -> String {
             number(MARGIN + corner.x),
             number(panels_top + corner.y)
         );
-        self::panel(&mut out, panel, layout);
+        paint::panel(&mut out, panel, layout, None);
         out.push_str("</g>\n");
     }
     let _ = writeln!(out, "<g transform=\"translate({} {})\">\n{}</g>", number(MARGIN), number(legend_top), legend.0);
@@ -88,115 +89,6 @@ fn in_rows(layouts: &[Layout]) -> (Vec<Point>, f64, f64) {
         width = width.max(x - BETWEEN);
     }
     (corners, width, y + tallest)
-}
-
-fn panel(out: &mut String, panel: &Panel, layout: &Layout) {
-    for (line, words) in layout.caption.iter().enumerate() {
-        text(out, "caption", 0.0, 13.0 + 18.0 * line as f64, words);
-    }
-    for (index, (rect, name)) in layout.lanes.iter().zip(&panel.lanes).enumerate() {
-        let class = if index % 2 == 0 { "lane" } else { "lane odd" };
-        self::rect(out, class, rect, 6.0);
-        text(out, "session", 12.0, rect.center().y + 4.0, name);
-    }
-    axis(out, layout);
-    // Reasons lie below what they are reasons of. An arrow that cannot avoid a box goes behind it.
-    for main in [false, true] {
-        for (route, arrow) in layout.routes.iter().zip(&panel.arrows).filter(|(_, arrow)| arrow.main == main) {
-            self::arrow(out, &route.curve, arrow.kind, main);
-        }
-    }
-    for (rect, b) in layout.boxes.iter().zip(&panel.boxes) {
-        transaction(out, rect, b);
-    }
-    for (route, arrow) in layout.routes.iter().zip(&panel.arrows) {
-        self::rect(out, "label", &route.label, 4.0);
-        let class = format!("word {}", arrow.kind.class());
-        text(out, &class, route.label.x + 4.0, route.label.y + 12.5, &arrow.label);
-    }
-}
-
-fn transaction(out: &mut String, rect: &Rect, b: &Transaction) {
-    let class = match (b.outcome.is_none(), b.mark().is_empty()) {
-        (true, _) => "box initial-state",
-        (false, false) => "box doubtful",
-        (false, true) => "box",
-    };
-    self::rect(out, class, rect, 7.0);
-    let x = rect.x + PADDING;
-    let y = rect.y + PADDING - 2.0 + LINE / 2.0 + 4.0;
-    text(out, "name", x, y, &b.name);
-    if !b.mark().is_empty() {
-        text(out, "mark", x + mono(&b.name) + mono(" "), y, b.mark().trim_start());
-    }
-    for (index, line) in b.lines.iter().enumerate() {
-        let middle = line_at(rect, index);
-        if line.bad {
-            let behind =
-                Rect { x: rect.x + 4.0, y: middle - LINE / 2.0 + 0.5, width: rect.width - 8.0, height: LINE - 1.0 };
-            self::rect(out, "wrong", &behind, 3.0);
-        }
-        text(out, if line.bad { "event bad" } else { "event" }, x, middle + 4.0, &line.text);
-    }
-    if let Some(more) = b.more() {
-        text(out, "more", x, line_at(rect, b.lines.len()) + 4.0, &more);
-    }
-}
-
-/// The clock below the lanes.
-fn axis(out: &mut String, layout: &Layout) {
-    let (Some(first), Some(last)) = (layout.lanes.first(), layout.lanes.last()) else { return };
-    if layout.ticks.is_empty() {
-        return;
-    }
-    let bottom = last.bottom();
-    text(out, "tick", 12.0, bottom + 19.0, "time");
-    let mut free = 60.0;
-    for (x, time) in &layout.ticks {
-        let _ = writeln!(
-            out,
-            "<path class=\"grid\" d=\"M{0} {1}V{2}\"/>",
-            number(*x),
-            number(first.y),
-            number(bottom + 5.0)
-        );
-        let half = mono(time) / 2.0;
-        if x - half >= free && x + half <= layout.width {
-            text(out, "tick", x - half, bottom + 19.0, time);
-            free = x + half + 8.0;
-        }
-    }
-}
-
-fn arrow(out: &mut String, curve: &Curve, kind: Kind, main: bool) {
-    let [a, b, c, d] = curve.0;
-    // The head begins where the line ends, and points the way the line came.
-    let length = c.distance(d).max(1.0);
-    let back = Point { x: (c.x - d.x) / length, y: (c.y - d.y) / length };
-    let (long, wide) = if main { (10.0, 4.5) } else { (8.0, 3.5) };
-    let neck = d.moved(back, long);
-    let across = Point { x: -back.y, y: back.x };
-    let [left, right] = [neck.moved(across, wide), neck.moved(across, -wide)];
-    let class = format!("{}{}", kind.class(), if main { " main" } else { "" });
-    let end = d.moved(back, long - 2.0);
-    let _ = writeln!(
-        out,
-        "<path class=\"line {class}\" d=\"M{} {}C{} {} {} {} {} {}\"/><path class=\"head {class}\" d=\"M{} {}L{} {}L{} {}Z\"/>",
-        number(a.x),
-        number(a.y),
-        number(b.x),
-        number(b.y),
-        number(c.x),
-        number(c.y),
-        number(end.x),
-        number(end.y),
-        number(d.x),
-        number(d.y),
-        number(left.x),
-        number(left.y),
-        number(right.x),
-        number(right.y),
-    );
 }
 
 /// The kinds that occur, each with a piece of its line; and how many lines that takes.
@@ -257,30 +149,4 @@ fn style(out: &mut String, kinds: &[Kind]) {
         let _ = writeln!(out, ".line.{class}{{stroke:{0}}}.head.{class},.word.{class}{{fill:{0}}}", look.dark);
     }
     out.push_str("}\n</style>\n");
-}
-
-fn rect(out: &mut String, class: &str, rect: &Rect, radius: f64) {
-    let _ = writeln!(
-        out,
-        "<rect class=\"{class}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"{}\"/>",
-        number(rect.x),
-        number(rect.y),
-        number(rect.width),
-        number(rect.height),
-        number(radius)
-    );
-}
-
-fn text(out: &mut String, class: &str, x: f64, y: f64, words: &str) {
-    if !words.is_empty() {
-        let _ = writeln!(out, "<text class=\"{class}\" x=\"{}\" y=\"{}\">{}</text>", number(x), number(y), xml(words));
-    }
-}
-
-/// A length with at most one digit after the point.
-fn number(length: f64) -> String {
-    let tenths = (length * 10.0).round();
-    // Not `-0`.
-    let tenths = if tenths == 0.0 { 0.0 } else { tenths };
-    format!("{}", tenths / 10.0)
 }

@@ -1,11 +1,12 @@
-//! `docs/anomalies.md` is the table of anomalies, the histories of `corpus/` that are named after them, and their drawings.
+//! `docs/anomalies.md` is the table of anomalies, the histories of `corpus/` that are named after them, and their drawings; `docs/gallery.html` is the
+//! same to step through.
 
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use isonomy_checker::{ANOMALIES, AnomalyInfo, IsolationLevel, Options, Verdict, check};
-use isonomy_draw::Drawing;
+use isonomy_draw::{Drawing, gallery};
 use isonomy_history::formats::{self, Format, ReadOptions, Source};
 
 const INTRODUCTION: &str = "\
@@ -101,4 +102,11 @@ fn anomalies_are_drawn() {
     }
     let files = fs::read_dir(root().join("docs/anomalies")).unwrap().count();
     assert_eq!(files, ANOMALIES.len(), "docs/anomalies has drawings of something else");
+}
+
+#[test]
+fn the_gallery_is_as_it_is() {
+    let html = gallery(|info| example(info).into()).html();
+    assert!(html.len() < 1 << 20, "{} bytes are too many to keep", html.len());
+    compare("docs/gallery.html", &html);
 }

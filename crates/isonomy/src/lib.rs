@@ -16,7 +16,7 @@
 //! ```
 //!
 //! The verdict itself is data: [`check`] returns a [`Verdict`] with its evidence, [`certify`](certify::certify) checks the evidence again with code of its
-//! own, [`explain`] tells it, [`Drawing`] draws it. No async runtime, no database client, no web.
+//! own, [`explain`] tells it, [`Drawing`] draws it, [`Page`] is for browsers. No async runtime, no database client, no web.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -24,12 +24,12 @@ use std::io::{self, Read};
 use std::path::Path;
 
 pub use isonomy_checker::{
-    ANOMALIES, Ablation, Anomaly, AnomalyInfo, Case, Counterexample, Edge, End, Engine, Evidence, Explanation,
-    IsolationLevel, Options, Participant, Party, Reason, Refutation, Sentence, Stage, Step, Terms, UnknownAnomaly,
-    UnknownLevel, Verdict, Why, Witness, certify, check, explain, frontier, oracle, patterns, report,
-    versions_are_determined,
+    ANOMALIES, Ablation, Anomaly, AnomalyInfo, Case, Counterexample, Distinction, Edge, End, Engine, Evidence,
+    Explanation, IsolationLevel, Options, Participant, Party, Reason, Refutation, Relation, Sentence, Stage, Standing,
+    Step, Terms, Topic, UnknownAnomaly, UnknownLevel, Verdict, Why, Witness, certify, check, explain, frontier, oracle,
+    patterns, report, versions_are_determined,
 };
-pub use isonomy_draw::Drawing;
+pub use isonomy_draw::{Drawing, Exhibit, Page, Section, VerdictRow, gallery};
 pub use isonomy_history::formats::{self, Format, ReadError, ReadOptions};
 pub use isonomy_history::{
     Datum, Event, EventId, History, HistoryBuilder, HistoryError, InitialRule, Key, Name, NamedEvent, Outcome, Place,

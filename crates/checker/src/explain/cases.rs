@@ -1,13 +1,14 @@
 //! The story of a refutation.
 //!
-//! A split of which one side ends at once is a step: the other side holds, or else there is a cycle. So most refutations are a row of steps that
-//! ends in a cycle. Where both sides go on, they are told one after the other, with numbers below that of the split.
+//! A split of which one side ends at once is a step: the other side holds, or else there is a cycle. So most refutations are a row of steps, and
+//! a last split of which both sides end at once: whichever came first, there is a cycle. Where both sides go on, they are told one after
+//! the other, with numbers below that of the split.
 
 use isonomy_history::{History, Key, TxnId};
 use rustc_hash::FxHashMap;
 
-use super::Sentence;
 use super::edges::Words;
+use super::{Sentence, Topic, words};
 use crate::verdict::{Case, Edge, Why};
 
 /// The first of two wrote the earlier version of a key.
@@ -23,7 +24,7 @@ enum Task {
 }
 
 /// Tells all cases.
-pub(super) fn tell(history: &History, words: Words, cases: &[Case]) -> Vec<Sentence> {
+pub(super) fn tell(history: &History, words: &Words, cases: &[Case]) -> Vec<Sentence> {
     let mut story = Story { history, words, cases, steps: Vec::new(), known: FxHashMap::default() };
     // A case that something leads to again is not told again: evidence that nobody certified may have circles.
     let mut told = vec![false; cases.len()];
@@ -34,7 +35,8 @@ pub(super) fn tell(history: &History, words: Words, cases: &[Case]) -> Vec<Sente
             Task::Side { case, fact, above, side } => {
                 let number = format!("{above}{side}");
                 let claim = story.claim(fact);
-                story.push(number.clone(), format!("Case {side}: {claim}."));
+                let topic = Topic::Side { key: fact.0, first: fact.1, second: fact.2 };
+                story.push(number.clone(), format!("Case {side}: {claim}."), topic);
                 story.learn(fact, format!("case {number}"));
                 todo.push(Task::Forget(fact));
                 todo.push(Task::Tell { case, above: format!("{number}."), next: 1 });
@@ -45,21 +47,26 @@ pub(super) fn tell(history: &History, words: Words, cases: &[Case]) -> Vec<Sente
                 {
                     match &cases[case] {
                         Case::Closed(edges) => {
-                            for (edge, number) in edges.iter().zip(next..) {
+                            for (index, edge) in edges.iter().enumerate() {
                                 let text = format!("{}.", story.sentence(edge));
-                                story.push(format!("{above}{number}"), text);
+                                let topic = Topic::Edge { case, edge: index };
+                                story.push(format!("{above}{}", next + index), text, topic);
                             }
                         }
                         Case::Split { key, first, second, before, after } => {
                             let number = format!("{above}{next}");
                             next += 1;
                             let (so, not_so) = ((*key, *first, *second), (*key, *second, *first));
+                            if let (Some(first), Some(second)) = (story.closed(*before), story.closed(*after)) {
+                                story.whichever(&number, [(so, *before, first), (not_so, *after, second)]);
+                                // Their cycles are told; nothing else leads to them.
+                                break;
+                            }
                             match story.closed_side(*before, *after) {
-                                Some((edges, holds)) => {
+                                Some((closed, edges, holds)) => {
                                     let (fact, otherwise) = if holds == *before { (so, not_so) } else { (not_so, so) };
-                                    let cycle = story.otherwise(otherwise, edges);
-                                    let claim = story.claim(fact);
-                                    story.push(number.clone(), format!("{claim}: otherwise {cycle}."));
+                                    let (text, topic) = story.settled(fact, otherwise, closed, edges);
+                                    story.push(number.clone(), format!("{text}."), topic);
                                     story.learn(fact, format!("step {number}"));
                                     todo.push(Task::Forget(fact));
                                     case = holds;
@@ -67,7 +74,8 @@ pub(super) fn tell(history: &History, words: Words, cases: &[Case]) -> Vec<Sente
                                 }
                                 None => {
                                     let text = story.either(*key, *first, *second);
-                                    story.push(number.clone(), format!("{text}."));
+                                    let topic = Topic::Split { key: *key, first: *first, second: *second };
+                                    story.push(number.clone(), format!("{text}."), topic);
                                     let above = format!("{number}.");
                                     let second_side =
                                         Task::Side { case: *after, fact: not_so, above: above.clone(), side: 2 };
@@ -86,7 +94,7 @@ pub(super) fn tell(history: &History, words: Words, cases: &[Case]) -> Vec<Sente
 }
 
 /// A case by itself: what is split, or the cycle.
-pub(super) fn tell_one(history: &History, words: Words, case: &Case) -> String {
+pub(super) fn tell_one(history: &History, words: &Words, case: &Case) -> String {
     let story = Story { history, words, cases: &[], steps: Vec::new(), known: FxHashMap::default() };
     match case {
         Case::Split { key, first, second, .. } => format!("{}.", story.either(*key, *first, *second)),
@@ -96,7 +104,7 @@ pub(super) fn tell_one(history: &History, words: Words, case: &Case) -> String {
 
 struct Story<'a> {
     history: &'a History,
-    words: Words,
+    words: &'a Words,
     cases: &'a [Case],
     steps: Vec<Sentence>,
     /// What holds here, each with the steps and cases that say so.
@@ -104,8 +112,8 @@ struct Story<'a> {
 }
 
 impl<'a> Story<'a> {
-    fn push(&mut self, number: String, text: String) {
-        self.steps.push(Sentence { number, text });
+    fn push(&mut self, number: String, text: String, topic: Topic) {
+        self.steps.push(Sentence { number, text, topic });
     }
 
     fn learn(&mut self, fact: Fact, place: String) {
@@ -118,37 +126,69 @@ impl<'a> Story<'a> {
         }
     }
 
-    /// The cycle of the side that ends at once, the shorter one if both do, and the other side.
-    fn closed_side(&self, before: usize, after: usize) -> Option<(&'a [Edge], usize)> {
-        let closed = |side: usize| match self.cases.get(side) {
+    /// The cycle by which a side ends at once.
+    fn closed(&self, side: usize) -> Option<&'a [Edge]> {
+        match self.cases.get(side) {
             Some(Case::Closed(edges)) => Some(edges.as_slice()),
             _ => None,
-        };
-        match (closed(before), closed(after)) {
-            (Some(short), Some(long)) if short.len() < long.len() => Some((short, after)),
-            (_, Some(edges)) => Some((edges, before)),
-            (Some(edges), None) => Some((edges, after)),
+        }
+    }
+
+    /// The side that ends at once, its cycle, and the other side.
+    fn closed_side(&self, before: usize, after: usize) -> Option<(usize, &'a [Edge], usize)> {
+        match (self.closed(before), self.closed(after)) {
+            (_, Some(edges)) => Some((after, edges, before)),
+            (Some(edges), None) => Some((before, edges, after)),
             (None, None) => None,
         }
     }
 
-    fn name(&self, txn: TxnId) -> String {
-        self.history.transaction_name(txn).to_string()
+    fn version(&self, txn: TxnId, key: Key) -> String {
+        words::version_of(self.history, Some(txn), key)
     }
 
     fn claim(&self, (key, first, second): Fact) -> String {
-        format!(
-            "On {}, {}'s version comes before {}'s",
-            self.history.key_name(key),
-            self.name(first),
-            self.name(second)
-        )
+        let (first, second) = (self.version(first, key), self.version(second, key));
+        format!("On {}, {first} came before {second}", self.history.key_name(key))
     }
 
     fn either(&self, key: Key, first: TxnId, second: TxnId) -> String {
-        let (first, second) = (self.name(first), self.name(second));
-        let key = self.history.key_name(key);
-        format!("On {key}, either {first}'s version comes before {second}'s, or {second}'s before {first}'s")
+        let (first, second) = (self.version(first, key), self.version(second, key));
+        format!("On {}, either {first} came before {second}, or after it", self.history.key_name(key))
+    }
+
+    /// Tells a split of which both sides, each a case with its cycle, end at once.
+    fn whichever(&mut self, number: &str, sides: [(Fact, usize, &[Edge]); 2]) {
+        let (key, first, second) = sides[0].0;
+        let (one, other) = (self.version(first, key), self.version(second, key));
+        let name = self.history.key_name(key);
+        let text = format!("On {name}, whichever came first, {one} or {other}, there is a circle.");
+        self.push(number.into(), text, Topic::Split { key, first, second });
+        for ((fact, case, edges), side) in sides.into_iter().zip(1..) {
+            let first = self.version(fact.1, fact.0);
+            let cycle = self.otherwise(fact, edges);
+            self.push(format!("{number}.{side}"), format!("If {first} came first: {cycle}."), Topic::Cycle { case });
+        }
+    }
+
+    /// Why a fact holds: in the case of the contrary, there is a circle.
+    fn settled(&self, fact: Fact, contrary: Fact, case: usize, edges: &[Edge]) -> (String, Topic) {
+        let claim = self.claim(fact);
+        let assumes = |edge: &Edge| match (edge.from, edge.to, &edge.why) {
+            (Some(from), Some(to), Why::Assumed(key)) => (*key, from, to) == contrary,
+            _ => false,
+        };
+        // Of a circle of two, the other edge says the same as the fact.
+        if let [one, other] = edges {
+            let rest = if assumes(one) { Some((1, other)) } else { assumes(other).then_some((0, one)) };
+            let plain =
+                |(_, edge): &(usize, &Edge)| matches!(edge.why, Why::Session | Why::WriteRead(_) | Why::Version(_));
+            if let Some((index, edge)) = rest.filter(plain) {
+                let text = format!("{claim}: {}", self.words.edge(self.history, edge).1);
+                return (text, Topic::Edge { case, edge: index });
+            }
+        }
+        (format!("{claim}: otherwise {}", self.otherwise(contrary, edges)), Topic::Cycle { case })
     }
 
     /// Where it was said that one version comes before another.
@@ -186,7 +226,8 @@ impl<'a> Story<'a> {
     fn otherwise(&self, fact: Fact, edges: &[Edge]) -> String {
         joined(edges.iter().map(|edge| match (edge.from, edge.to, &edge.why) {
             (Some(from), Some(to), Why::Assumed(key)) if (*key, from, to) == fact => {
-                format!("{} comes before {}", self.name(from), self.name(to))
+                let [from, to] = [from, to].map(|txn| words::name(self.history, txn));
+                format!("{from} comes before {to}")
             }
             _ => self.clause(edge),
         }))

@@ -41,6 +41,13 @@ pub(crate) fn write(
 
 /// The counterexample of a violated level that implies no other violated one. It fails the stronger levels, too.
 pub(crate) fn weakest<'j>(judged: impl IntoIterator<Item = &'j Judged> + Clone) -> Option<&'j Counterexample> {
+    weakest_level(judged).map(|(_, counterexample)| counterexample)
+}
+
+/// The same, with the level.
+pub(crate) fn weakest_level<'j>(
+    judged: impl IntoIterator<Item = &'j Judged> + Clone,
+) -> Option<(IsolationLevel, &'j Counterexample)> {
     let violated = || {
         judged.clone().into_iter().filter_map(|judged| match &judged.verdict {
             Verdict::Violated(counterexample) => Some((judged.level, counterexample)),
@@ -48,5 +55,5 @@ pub(crate) fn weakest<'j>(judged: impl IntoIterator<Item = &'j Judged> + Clone) 
         })
     };
     let is_weakest = |level: IsolationLevel| !violated().any(|(other, _)| other != level && level.implies(other));
-    violated().find(|(level, _)| is_weakest(*level)).map(|(_, counterexample)| counterexample)
+    violated().find(|(level, _)| is_weakest(*level))
 }

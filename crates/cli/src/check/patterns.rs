@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use isonomy::patterns::{Group, Instance, Patterns};
-use isonomy::{Counterexample, Evidence, History, TxnId, explain};
+use isonomy::{History, TxnId};
 use serde_json::{Value, json};
 
 use crate::output::{Paint, Style, Table, grouped};
@@ -31,7 +31,7 @@ pub(crate) fn table(history: &History, patterns: &Patterns, paint: Paint) -> Str
     for (group, line) in patterns.groups.iter().zip(lines) {
         let _ = writeln!(text, "{line}");
         for instance in &group.instances {
-            let _ = writeln!(text, "    {}", told(history, group, instance));
+            let _ = writeln!(text, "    {}", instance.tell(history));
         }
         let more = group.count.saturating_sub(group.instances.len() as u64);
         if more > 0 {
@@ -45,8 +45,8 @@ pub(crate) fn table(history: &History, patterns: &Patterns, paint: Paint) -> Str
 /// The groups as an array.
 pub(crate) fn json(history: &History, patterns: &Patterns) -> Value {
     let name = |txn: TxnId| history.transaction_name(txn).to_string();
-    let instance = |group: &Group, instance: &Instance| {
-        let mut value = json!({ "told": told(history, group, instance) });
+    let instance = |instance: &Instance| {
+        let mut value = json!({ "told": instance.tell(history) });
         match instance {
             Instance::Read(fault) => {
                 value["reader"] = name(fault.txn).into();
@@ -68,36 +68,8 @@ pub(crate) fn json(history: &History, patterns: &Patterns) -> Value {
             "c4": group.c4,
             "plume": group.plume,
             "count": group.count,
-            "instances": group.instances.iter().map(|one| instance(group, one)).collect::<Vec<_>>(),
+            "instances": group.instances.iter().map(instance).collect::<Vec<_>>(),
         })
     };
     patterns.groups.iter().map(group).collect()
-}
-
-/// An instance in one line.
-fn told(history: &History, group: &Group, instance: &Instance) -> String {
-    /// Circles may be as long as the history.
-    const MOST: usize = 8;
-    let name = |txn: TxnId| history.transaction_name(txn).to_string();
-    match instance {
-        Instance::Read(fault) => {
-            let evidence = Evidence::Read(*fault);
-            let steps = explain(history, &Counterexample { anomaly: group.anomaly, evidence }).steps;
-            steps.into_iter().map(|sentence| sentence.text).collect::<Vec<_>>().join(" ")
-        }
-        Instance::Cycle(txns) => {
-            let mut names: Vec<String> = txns.iter().take(MOST).map(|&txn| name(txn)).collect();
-            if txns.len() > MOST {
-                names.push(format!("{} more", txns.len() - MOST));
-            }
-            format!("{} each come before the others.", names.join(", "))
-        }
-        Instance::Stale { key, stale, missed, reader } => format!(
-            "{reader} read {key} from {stale}, although it saw {missed}, which had replaced that version.",
-            reader = name(*reader),
-            key = history.key_name(*key),
-            stale = stale.map_or("the initial state".into(), name),
-            missed = name(*missed),
-        ),
-    }
 }

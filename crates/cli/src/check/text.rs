@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use isonomy::{Counterexample, History, IsolationLevel, Verdict, explain};
+use isonomy::{Counterexample, History, IsolationLevel, Standing, Verdict, explain};
 
 use super::judge::Judged;
 use crate::load::Loaded;
@@ -98,10 +98,14 @@ fn weakest_violated(judged: &[Judged]) -> Option<IsolationLevel> {
 
 /// The strongest levels that hold.
 pub(crate) fn strongest<'j>(judged: impl IntoIterator<Item = &'j Judged>) -> Vec<&'static str> {
+    strongest_levels(judged).into_iter().map(IsolationLevel::name).collect()
+}
+
+/// The same as levels.
+pub(crate) fn strongest_levels<'j>(judged: impl IntoIterator<Item = &'j Judged>) -> Vec<IsolationLevel> {
     let holds = |judged: &&Judged| matches!(judged.verdict, Verdict::Holds(_));
     let holding: Vec<IsolationLevel> = judged.into_iter().filter(holds).map(|judged| judged.level).collect();
-    let strongest = |level: &&IsolationLevel| !holding.iter().any(|other| other != *level && other.implies(**level));
-    holding.iter().filter(strongest).map(|level| level.name()).collect()
+    Standing::new(&[], &holding).holds
 }
 
 /// The same for people.

@@ -13,6 +13,7 @@ use super::{Job, without_password};
 use crate::check::draw::weakest;
 use crate::check::judge::Judged;
 use crate::check::{json as lines, text};
+use crate::ci::{Report, Subject};
 use crate::exit::{Exit, Failure};
 use crate::load::Loaded;
 use crate::output::{Paint, count, grouped, time};
@@ -85,6 +86,22 @@ impl Ran {
             Some(_) => self.folder.history().display().to_string(),
             None => format!("{}?seed={}", job.urls.join(","), self.seed),
         }
+    }
+
+    /// For CI systems: the levels asked for. Only what is kept can be pointed at.
+    pub(super) fn report(&self, job: &Job<'_>) -> Report {
+        let name = format!("isonomy run {} seed {}", job.urls.join(" "), self.seed);
+        let path = self.folder.kept().map(|_| self.folder.history());
+        let subject = Subject {
+            name: &name,
+            class: &job.product(),
+            path: path.as_deref(),
+            history: &self.loaded.history,
+            judged: &self.judged,
+            took: self.summary.took,
+            note: Some(&self.numbers()),
+        };
+        Report::of(&job.args.ci, &subject)
     }
 
     /// A line or two: what was run, how fast, and the verdicts in a word each.

@@ -1,7 +1,7 @@
 //! Text inside of XML and HTML.
 
 /// Text that means itself. Characters that XML cannot have are left out.
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
