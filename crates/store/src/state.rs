@@ -205,8 +205,7 @@ impl<V: Clone + std::fmt::Display> State<V> {
     }
 
     /// Commits, if the level allows it.
-    pub(crate) fn commit(&mut self, open: Open) -> Result<(), Stale> {
-        let mut open = open;
+    pub(crate) fn commit(&mut self, mut open: Open) -> Result<(), Stale> {
         if let Err(stale) = self.decide(&mut open) {
             self.end(open, false);
             return Err(stale);
