@@ -9,12 +9,12 @@ use isonomy_history::{EventId, History, Name, NamedEvent, Outcome, Place, Times,
 use rustc_hash::FxHashSet;
 
 use crate::anomaly::Anomaly;
+use crate::events;
 use crate::level::IsolationLevel;
 use crate::verdict::{Case, Counterexample, Edge, Evidence, Party, Why};
 
 mod cases;
 mod edges;
-mod events;
 mod faults;
 mod instances;
 mod shown;

@@ -19,6 +19,7 @@
 //! re-checked by [`certify`](certify::certify), which shares no code with the search.
 
 pub mod certify;
+pub mod events;
 pub mod frontier;
 pub mod oracle;
 pub mod report;

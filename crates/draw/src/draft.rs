@@ -2,11 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use isonomy_checker::{Edge, Party, Why};
+use isonomy_checker::{Edge, Party, Why, events};
 use isonomy_history::{EventId, History, Key, TxnId};
 
-use crate::events;
-use crate::kind::{self, Kind};
+use crate::kind::Kind;
 use crate::model::{Arrow, Line, Panel, Transaction};
 use crate::text::shortened;
 
@@ -102,22 +101,17 @@ impl<'h> Draft<'h> {
 
     /// `to` read a key from `from`.
     pub(crate) fn read(&mut self, from: Party, to: Party, key: Key, role: Role) -> usize {
-        let read = to.and_then(|reader| events::read_from(self.history, reader, key, from));
-        let write = from.and_then(|writer| match read {
-            Some((_, Some(value))) => events::write_of(self.history, writer, value),
-            _ => events::last_write(self.history, writer, key),
-        });
-        let edge = Edge { from, to, why: Why::WriteRead(key) };
-        self.arrow(edge, role, [write, read.map(|(event, _)| event)])
+        let ends = events::ends_of_read(self.history, from, to, key);
+        self.arrow(Edge { from, to, why: Why::WriteRead(key) }, role, ends)
     }
 
     /// An arrow between two events. One that is there already is not drawn twice. Returns its index.
     pub(crate) fn arrow(&mut self, edge: Edge, role: Role, ends: [Option<EventId>; 2]) -> usize {
-        let (from, to, kind, key) = (edge.from, edge.to, Kind::of(&edge.why), kind::key(&edge.why));
+        let (from, to, kind, key) = (edge.from, edge.to, Kind::of(&edge.why), edge.why.key());
         self.parties.extend([from, to]);
         ends.into_iter().flatten().for_each(|event| self.event(event));
         let alike = |arrow: &DraftArrow| {
-            let has = |key: Key| arrow.edges.iter().any(|other| kind::key(&other.why) == Some(key));
+            let has = |key: Key| arrow.edges.iter().any(|other| other.why.key() == Some(key));
             (arrow.from, arrow.to, arrow.kind) == (from, to, kind) && (key.is_none_or(has) || arrow.role == role)
         };
         if let Some(index) = self.arrows.iter().position(alike) {
@@ -125,7 +119,7 @@ impl<'h> Draft<'h> {
             if role == Role::Main {
                 arrow.role = role;
             }
-            if !arrow.edges.iter().any(|other| kind::key(&other.why) == key) {
+            if !arrow.edges.iter().any(|other| other.why.key() == key) {
                 arrow.edges.push(edge);
             }
             arrow.events.extend(ends.into_iter().flatten());
@@ -214,7 +208,7 @@ impl<'h> Draft<'h> {
 
     fn label(&self, arrow: &DraftArrow) -> String {
         let word = arrow.kind.look().word;
-        let keys = arrow.edges.iter().filter_map(|edge| kind::key(&edge.why));
+        let keys = arrow.edges.iter().filter_map(|edge| edge.why.key());
         let keys: Vec<String> = keys.map(|key| self::key(self.history, key)).collect();
         match (arrow.kind, keys.is_empty()) {
             (_, true) => word.to_string(),

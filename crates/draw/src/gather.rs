@@ -3,11 +3,10 @@
 //! A circle is one panel: its edges, and with thin arrows what they rest on. A proof by cases begins with a panel of what is known in all of them,
 //! and has a small one for each case.
 
-use isonomy_checker::{Case, Counterexample, Edge, Evidence, Explanation, Topic, Why};
+use isonomy_checker::{Case, Counterexample, Edge, Evidence, Explanation, Topic, Why, events};
 use isonomy_history::{Event, EventId, FaultKind, History, Key, ReadFault, TxnId, Writer};
 
 use crate::draft::{self, Draft, Role};
-use crate::events;
 use crate::model::Panel;
 
 /// Of more cases only the first is drawn: a wall of panels says less than the story.
@@ -47,8 +46,8 @@ pub(crate) fn faulty_read(history: &History, fault: &ReadFault, explanation: &Ex
     }
     if let FaultKind::NotMyOwnWrite | FaultKind::NotMyLastWrite | FaultKind::NonRepeatable = fault.kind {
         // The nearest event before is what the read contradicts.
-        let before = events::about(history, fault.txn, fault.key).take_while(|&event| event < fault.event);
-        before.last().into_iter().for_each(|event| draft.event(event));
+        let before = events::before(history, fault.txn, fault.key, fault.event);
+        before.into_iter().for_each(|event| draft.event(event));
     }
     if let FaultKind::IncompatibleOrder(other) = fault.kind {
         draft.bad_event(other);

@@ -1,7 +1,6 @@
 //! The kinds of arrows: how each is called, explained and drawn. One table; SVG, DOT and the legend read it.
 
 use isonomy_checker::Why;
-use isonomy_history::Key;
 
 /// What an arrow stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,18 +28,6 @@ pub(crate) struct Look {
     pub(crate) dashes: &'static str,
     /// What Graphviz has for it.
     pub(crate) dot_style: &'static str,
-}
-
-/// The key that an edge is about.
-pub(crate) fn key(why: &Why) -> Option<Key> {
-    match *why {
-        Why::Initial | Why::Session | Why::RealTime { .. } => None,
-        Why::WriteRead(key)
-        | Why::Version(key)
-        | Why::Assumed(key)
-        | Why::Overwritten { key, .. }
-        | Why::AntiDependency { key, .. } => Some(key),
-    }
 }
 
 impl Kind {
@@ -145,7 +132,7 @@ impl Kind {
 #[cfg(test)]
 mod tests {
     use isonomy_checker::End;
-    use isonomy_history::TxnId;
+    use isonomy_history::{Key, TxnId};
 
     use super::*;
 

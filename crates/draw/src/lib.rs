@@ -24,7 +24,6 @@ mod clock;
 mod columns;
 mod dot;
 mod draft;
-mod events;
 mod gallery;
 mod gather;
 mod geometry;

@@ -3,7 +3,7 @@
 use isonomy_checker::{Counterexample, Edge, End, Evidence, Party, explain};
 use isonomy_history::{EventId, History, Key, Outcome};
 
-use crate::kind::{self, Kind};
+use crate::kind::Kind;
 use crate::text::{shortened, with_short_words};
 use crate::{dot, gather, svg};
 
@@ -87,7 +87,7 @@ pub(crate) struct Arrow {
 impl Arrow {
     /// The keys that it is about.
     pub(crate) fn keys(&self) -> impl Iterator<Item = Key> {
-        self.edges.iter().filter_map(|edge| kind::key(&edge.why))
+        self.edges.iter().filter_map(|edge| edge.why.key())
     }
 }
 

@@ -3,8 +3,9 @@
 use isonomy_history::{Event, EventId, History, Key, Outcome, TxnId};
 
 use super::shown::Lists;
+use super::words;
 use super::words::party;
-use super::{events, words};
+use crate::events;
 use crate::verdict::{Case, Edge, End, Evidence, Party, Why};
 
 /// How to speak of transactions.

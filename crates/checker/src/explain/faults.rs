@@ -2,8 +2,9 @@
 
 use isonomy_history::{Datum, Event, EventId, FaultKind, History, ReadFault, TxnId, Value, Writer};
 
+use super::words;
 use super::words::{list, name, party, seen, wrote};
-use super::{events, words};
+use crate::events;
 use crate::verdict::Party;
 
 /// What is to be told of a faulty read.

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use isonomy_history::{Event, EventId, History, Key, Outcome, TxnId, Value, Writer};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::events;
+use crate::events;
 use crate::verdict::{Case, Edge, Evidence, Why};
 
 /// A version of a key, by its writer.

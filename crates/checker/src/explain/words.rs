@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use isonomy_history::{Datum, Event, EventId, History, Key, TxnId, Value};
 
-use super::events;
+use crate::events;
 use crate::verdict::{Party, Step};
 
 /// Of longer lists only the end is told.

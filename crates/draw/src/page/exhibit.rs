@@ -1,11 +1,12 @@
 //! A counterexample as data for a page: drawings, story and transactions, joined by the names of what they speak of.
 
-use isonomy_checker::{AnomalyInfo, Counterexample, Edge, Evidence, Explanation, IsolationLevel, Topic, Why, explain};
+use isonomy_checker::{
+    AnomalyInfo, Counterexample, Edge, Evidence, Explanation, IsolationLevel, Topic, Why, events, explain,
+};
 use isonomy_history::{EventId, History, Outcome, TxnId};
 
 use super::names::Names;
 use super::scenes::{Scene, scene_of, scenes};
-use crate::events;
 use crate::text::{shortened, with_short_words};
 
 /// So many events of a transaction are on the page beside those that matter.

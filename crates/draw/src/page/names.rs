@@ -5,7 +5,7 @@
 use isonomy_checker::Party;
 use isonomy_history::{EventId, History, Key, TxnId};
 
-use crate::events;
+use isonomy_checker::events;
 
 /// The names within an exhibit.
 pub(super) struct Names {

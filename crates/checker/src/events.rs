@@ -1,4 +1,4 @@
-//! Which events do relations speak of, and what do these say of a key?
+//! Which events do relations speak of, and what do these say of a key? For stories and drawings.
 
 use isonomy_history::{Event, EventId, History, Key, TxnId, Value, Writer};
 
@@ -22,7 +22,7 @@ fn shown(history: &History, event: Event<'_>, key: Key) -> Vec<Option<Value>> {
 }
 
 /// The value that an event writes.
-pub(super) fn written(event: Event<'_>) -> Option<Value> {
+pub fn written(event: Event<'_>) -> Option<Value> {
     match event {
         Event::Write(value) | Event::Append(value) | Event::Insert(value) | Event::Delete(value) => Some(value),
         Event::CompareAndSet { new, succeeded: true, .. } => Some(new),
@@ -32,7 +32,7 @@ pub(super) fn written(event: Event<'_>) -> Option<Value> {
 
 /// The first event by which a transaction read a key from another or from the initial state, and the value it got. A version that was read
 /// goes before one that was only observed within a list.
-pub(super) fn read_from(history: &History, reader: TxnId, key: Key, from: Party) -> Option<(EventId, Option<Value>)> {
+pub fn read_from(history: &History, reader: TxnId, key: Key, from: Party) -> Option<(EventId, Option<Value>)> {
     let writer = from.map_or(Writer::Initial, Writer::Txn);
     let is_it =
         |value: &Option<Value>| value.map_or(Writer::Initial, |value| history.derived().writer(value)) == writer;
@@ -42,7 +42,7 @@ pub(super) fn read_from(history: &History, reader: TxnId, key: Key, from: Party)
 }
 
 /// The event that wrote a value, or was refused to and, as somebody read it, did so nonetheless.
-pub(super) fn write_of(history: &History, writer: TxnId, value: Value) -> Option<EventId> {
+pub fn write_of(history: &History, writer: TxnId, value: Value) -> Option<EventId> {
     history.event_ids(writer).find(|&id| match history.event(id) {
         Event::CompareAndSet { new, .. } => new == value,
         event => written(event) == Some(value),
@@ -50,13 +50,13 @@ pub(super) fn write_of(history: &History, writer: TxnId, value: Value) -> Option
 }
 
 /// The event that wrote a transaction's version of a key, which is its last write.
-pub(super) fn last_write(history: &History, writer: TxnId, key: Key) -> Option<EventId> {
+pub fn last_write(history: &History, writer: TxnId, key: Key) -> Option<EventId> {
     let writes = |id: &EventId| written(history.event(*id)).is_some_and(|value| history.key_of(value) == key);
     history.event_ids(writer).rev().find(writes)
 }
 
 /// The write and the read by which one transaction, or the initial state, was read by another.
-pub(super) fn ends_of_read(history: &History, from: Party, to: Party, key: Key) -> [Option<EventId>; 2] {
+pub fn ends_of_read(history: &History, from: Party, to: Party, key: Key) -> [Option<EventId>; 2] {
     let read = to.and_then(|reader| read_from(history, reader, key, from));
     let write = from.and_then(|writer| match read {
         Some((_, Some(value))) => write_of(history, writer, value),
@@ -66,15 +66,17 @@ pub(super) fn ends_of_read(history: &History, from: Party, to: Party, key: Key) 
 }
 
 /// The last event before another of its transaction that reads or writes a key.
-pub(super) fn before(history: &History, txn: TxnId, key: Key, event: EventId) -> Option<EventId> {
-    let about = |id: &EventId| {
-        let event = history.event(*id);
-        !shown(history, event, key).is_empty() || written(event).is_some_and(|value| history.key_of(value) == key)
-    };
-    history.event_ids(txn).take_while(|&id| id < event).filter(about).last()
+pub fn before(history: &History, txn: TxnId, key: Key, event: EventId) -> Option<EventId> {
+    history.event_ids(txn).take_while(|&id| id < event).filter(|&id| concerns(history, id, key)).last()
+}
+
+/// Whether an event reads or writes a key.
+pub fn concerns(history: &History, id: EventId, key: Key) -> bool {
+    let event = history.event(id);
+    !shown(history, event, key).is_empty() || written(event).is_some_and(|value| history.key_of(value) == key)
 }
 
 /// Whose event it is. Searches the whole history.
-pub(super) fn owner(history: &History, event: EventId) -> Option<TxnId> {
+pub fn owner(history: &History, event: EventId) -> Option<TxnId> {
     history.transactions().find(|&txn| history.event_ids(txn).any(|id| id == event))
 }
