@@ -74,7 +74,7 @@ impl Library {
 mod tests {
     use super::*;
 
-    const HISTORY: &str = "{\"session\":0,\"events\":[[\"w\",\"x\",1]]}\n";
+    const HISTORY: &str = "{\"session\":0,\"ops\":[[\"w\",\"x\",1]]}\n";
 
     #[test]
     fn only_what_was_listed_can_be_found() {

@@ -86,8 +86,8 @@ mod tests {
 
     #[test]
     fn numbers_over_time() {
-        let lines = "{\"session\":0,\"start\":0,\"finish\":1000000000,\"events\":[[\"w\",\"x\",1]]}\n\
-                     {\"session\":0,\"start\":1500000000,\"finish\":2000000000,\"status\":\"aborted\",\"events\":[[\"w\",\"x\",2]]}\n";
+        let lines = "{\"session\":0,\"start\":0,\"finish\":1000000000,\"ops\":[[\"w\",\"x\",1]]}\n\
+                     {\"session\":0,\"start\":1500000000,\"finish\":2000000000,\"status\":\"aborted\",\"ops\":[[\"w\",\"x\",2]]}\n";
         let source = formats::Source::Stream(Box::new(lines.as_bytes()));
         let history = formats::read(source, ReadOptions::default()).unwrap();
         let found = statistics(&history);
