@@ -20,10 +20,12 @@ pub(crate) struct Check {
     /// All that the history's data allows if empty.
     pub(crate) levels: Vec<IsolationLevel>,
     timeout: Option<u32>,
+    /// Make all constraints at once, to see how many there are.
+    constraints: bool,
 }
 
 impl Check {
-    /// Reads a form: `level`, several times, and `timeout` in seconds.
+    /// Reads a form: `level`, several times, `timeout` in seconds, and `constraints`.
     pub(crate) fn new(entry: &Entry, form: &Form) -> Result<Self, Problem> {
         let mut levels = Vec::new();
         for name in form.all("level") {
@@ -33,7 +35,9 @@ impl Check {
             }
         }
         let timeout = form.get("timeout").map(|text| number(text, "timeout", 86_400)).transpose()?;
-        Ok(Check { id: entry.id.clone(), name: entry.name.clone(), path: entry.path.clone(), levels, timeout })
+        let constraints = form.get("constraints").is_some();
+        let (id, name, path) = (entry.id.clone(), entry.name.clone(), entry.path.clone());
+        Ok(Check { id, name, path, levels, timeout, constraints })
     }
 
     /// What the command is told.
@@ -48,6 +52,9 @@ impl Check {
         }
         if let Some(seconds) = self.timeout {
             command.arg(format!("--timeout={seconds}s"));
+        }
+        if self.constraints {
+            command.arg("--no-guess");
         }
         command.arg("--").arg(&self.path);
     }

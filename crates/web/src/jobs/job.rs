@@ -108,7 +108,11 @@ impl Job {
     }
 
     pub(crate) fn progress(&self) -> Progress {
-        self.progress.borrow().clone()
+        let mut progress = self.progress.borrow().clone();
+        if matches!(progress.state, State::Running | State::Stopping) {
+            progress.seconds = self.began.elapsed().as_secs_f64();
+        }
+        progress
     }
 
     /// Told of all that comes.
