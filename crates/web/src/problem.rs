@@ -25,6 +25,19 @@ impl Problem {
         Problem::new(StatusCode::NOT_FOUND, "there is nothing here, or not any more")
     }
 
+    /// A history that cannot be read.
+    pub(crate) fn unreadable(message: impl Into<String>) -> Self {
+        Problem::new(StatusCode::UNPROCESSABLE_ENTITY, message)
+    }
+
+    pub(crate) fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     /// This machine did not let us.
     pub(crate) fn internal(error: impl std::fmt::Display) -> Self {
         Problem::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())

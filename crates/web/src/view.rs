@@ -14,7 +14,7 @@ mod verdicts;
 pub(crate) use compare::{Side, compare};
 pub(crate) use history::{history, statistics};
 pub(crate) use home::home;
-pub(crate) use job::job;
+pub(crate) use job::{FILES, job};
 pub(crate) use layout::{login, problem};
 pub(crate) use run::run;
 pub(crate) use transactions::transactions;
