@@ -2,7 +2,7 @@
 
 use std::env;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -89,20 +89,11 @@ impl ServeArgs {
         let upload = self.upload_limit as u64;
         let defaults = Limits::default();
         let limits = Limits { upload, uploads: defaults.uploads.max(upload), ..defaults };
-        let program = program()?;
+        // Long work happens in processes of this command itself.
+        let program = env::current_exe().map_err(Failure::new)?;
         let (address, token) = (self.address, token.map(Token::new));
         Ok(Config { address, folders, token, choices: choices(), limits, ..Config::new(program, runs) })
     }
-}
-
-/// This command.
-fn program() -> Result<PathBuf, Failure> {
-    // Its file may be replaced while the server runs: what runs is then still there under this name.
-    let running = Path::new("/proc/self/exe");
-    if running.exists() {
-        return Ok(PathBuf::from(format!("/proc/{}/exe", std::process::id())));
-    }
-    env::current_exe().map_err(Failure::new)
 }
 
 /// What the form of a run offers.
