@@ -59,7 +59,11 @@ pub(super) fn scan(
                 None
             };
             let Some(entry) = entry else { continue };
-            if found.len() >= most && !found.contains_key(&entry.id) {
+            // Folders may be inside each other: the first one names what is in both.
+            if found.contains_key(&entry.id) {
+                continue;
+            }
+            if found.len() >= most {
                 return true;
             }
             found.insert(entry.id.clone(), entry);
