@@ -181,7 +181,12 @@ fn a_check_tells_verdicts_and_shows_why() {
     for word in ["class=\"exhibit\"", "lost-update", "/files/why.svg", "/files/certificate.jsonl", "application/json"] {
         assert!(shown.body.contains(word), "{word}: {}", shown.body);
     }
-    for (name, word) in [("verdicts.jsonl", "lost-update"), ("page.html", "<!doctype html>"), ("why.svg", "<svg "), ("certificate.jsonl", "{")] {
+    for (name, word) in [
+        ("verdicts.jsonl", "lost-update"),
+        ("page.html", "<!doctype html>"),
+        ("why.svg", "<svg "),
+        ("certificate.jsonl", "{"),
+    ] {
         let file = served.get(&format!("{page}/files/{name}"), &[]);
         assert!(file.status == 200 && file.body.contains(word), "{name}");
         assert!(file.header("content-disposition").starts_with("attachment"), "{name}");
@@ -200,7 +205,8 @@ fn a_check_tells_verdicts_and_shows_why() {
 #[test]
 fn transactions_come_in_slices() {
     let served = Served::start(&[]);
-    let lines: String = (0..500).map(|n| format!("{{\"session\":{},\"ops\":[[\"w\",\"k{}\",{n}]]}}\n", n % 5, n % 7)).collect();
+    let lines: String =
+        (0..500).map(|n| format!("{{\"session\":{},\"ops\":[[\"w\",\"k{}\",{n}]]}}\n", n % 5, n % 7)).collect();
     fs::write(served.folder.path().join("many.jsonl"), lines).unwrap();
     let id = served.id("many.jsonl");
     let ask = |query: &str| served.json(&format!("/api/histories/{id}/transactions?{query}"));
@@ -250,7 +256,10 @@ fn a_token_is_wanted_if_there_is_one() {
     let let_in = served.submit("/login", "token=open+sesame");
     assert_eq!(let_in.status, 303);
     let cookie = let_in.header("set-cookie");
-    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict") && !cookie.contains("sesame"), "{cookie}");
+    assert!(
+        cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict") && !cookie.contains("sesame"),
+        "{cookie}"
+    );
     let cookie = cookie.split(';').next().unwrap();
     assert_eq!(served.get("/", &[("Cookie", cookie)]).status, 200);
 }
@@ -273,7 +282,10 @@ fn a_run_is_started_stopped_and_kept() {
     let id = served.id("runs/seed-4");
     assert!(served.get(&page, &[]).body.contains(&id));
     let kept = served.get(&format!("/histories/{id}"), &[]);
-    assert!(kept.body.contains("interrupted") && kept.body.contains("Commits per second") || kept.body.contains("commits per second"));
+    assert!(
+        kept.body.contains("interrupted") && kept.body.contains("Commits per second")
+            || kept.body.contains("commits per second")
+    );
     assert_eq!(served.submit("/runs", "db=mock:causal&workload=nonsense").status, 400);
 }
 
@@ -294,7 +306,8 @@ fn jobs_have_a_limit_and_can_be_stopped() {
 fn other_machines_need_a_token() {
     let try_it = |arguments: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_isonomy"));
-        let ran = command.args(["serve", "--address", "0.0.0.0:0"]).args(arguments).env_remove("ISONOMY_TOKEN").output();
+        let ran =
+            command.args(["serve", "--address", "0.0.0.0:0"]).args(arguments).env_remove("ISONOMY_TOKEN").output();
         let ran = ran.unwrap();
         (ran.status.code(), String::from_utf8_lossy(&ran.stderr).into_owned())
     };

@@ -128,9 +128,7 @@ mod tests {
     fn changes_come_from_our_own_pages() {
         let gate = Gate::new(None, "127.0.0.1".parse().unwrap());
         let host = ("host", "localhost:1");
-        let post = |more: &[(&'static str, &str)]| {
-            check(&gate, &Method::POST, "/runs", &[&[host], more].concat())
-        };
+        let post = |more: &[(&'static str, &str)]| check(&gate, &Method::POST, "/runs", &[&[host][..], more].concat());
         assert_eq!(check(&gate, &Method::GET, "/", &[host]), Ok(()));
         assert_eq!(check(&gate, &Method::GET, "/", &[("host", "evil.example")]), Err(Refused::Host));
         assert_eq!(post(&[]), Err(Refused::Origin));
@@ -145,7 +143,7 @@ mod tests {
     fn tokens_are_wanted() {
         let gate = Gate::new(Some(Token::new("secret")), "0.0.0.0".parse().unwrap());
         let host = ("host", "box.lan:1");
-        let get = |more: &[(&'static str, &str)]| check(&gate, &Method::GET, "/", &[&[host], more].concat());
+        let get = |more: &[(&'static str, &str)]| check(&gate, &Method::GET, "/", &[&[host][..], more].concat());
         assert_eq!(get(&[]), Err(Refused::Token));
         assert_eq!(get(&[("authorization", "Bearer wrong")]), Err(Refused::Token));
         assert_eq!(get(&[("authorization", "Bearer secret")]), Ok(()));

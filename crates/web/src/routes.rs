@@ -85,7 +85,8 @@ async fn guard(State(app): Shared, request: Request, next: Next) -> Response {
             Problem::new(StatusCode::UNAUTHORIZED, message).into_response()
         }
         Err(Refused::Origin) => {
-            let message = "what changes something must come from a page of this server, or with the header `X-Isonomy: 1`";
+            let message =
+                "what changes something must come from a page of this server, or with the header `X-Isonomy: 1`";
             Problem::new(StatusCode::FORBIDDEN, message).into_response()
         }
     };

@@ -80,6 +80,8 @@ fn file(entry: &Entry) -> std::path::PathBuf {
     let plain = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| found.is_file());
     match entry.kind {
         Kind::Run => entry.path.join("history.jsonl"),
-        Kind::History => Some(entry.path.join("history.bincode")).filter(|path| plain(path)).unwrap_or(entry.path.clone()),
+        Kind::History => {
+            Some(entry.path.join("history.bincode")).filter(|path| plain(path)).unwrap_or(entry.path.clone())
+        }
     }
 }

@@ -92,9 +92,11 @@ fn keys(history: &History) -> impl Iterator<Item = Key> + use<> {
 fn is_of(history: &History, event: Event<'_>, key: Key) -> bool {
     let of = |value: Value| history.key_of(value) == key;
     match event {
-        Event::Read(value) | Event::Write(value) | Event::Append(value) | Event::Insert(value) | Event::Delete(value) => {
-            of(value)
-        }
+        Event::Read(value)
+        | Event::Write(value)
+        | Event::Append(value)
+        | Event::Insert(value)
+        | Event::Delete(value) => of(value),
         Event::ReadList { key: read, .. } => read == key,
         Event::Range { rows, .. } => rows.iter().any(|&row| of(row)),
         Event::CompareAndSet { new, .. } => of(new),

@@ -51,7 +51,7 @@ pub(crate) fn statistics(history: &History) -> Statistics {
 
 fn course(history: &History) -> Option<Course> {
     let ended = || {
-        history.transactions().filter_map(|txn| {
+        history.transactions().filter_map(move |txn| {
             let times = history.times(txn);
             Some((times.start?, times.finish?, history.outcome(txn)))
         })

@@ -85,10 +85,12 @@ fn plain(name: &str) -> String {
     let last: String = last.trim_start_matches('.').chars().take(100).map(safe).collect();
     // What is listed is told by its ending first.
     let known = [".jsonl", ".json", ".hist", ".ison", ".txt", ".edn", ".bincode", ".yaml", ".yml", ".log"];
-    match &last[..] {
-        "" => "history.txt".into(),
-        name if known.iter().any(|ending| name.ends_with(ending)) => last,
-        name => format!("{name}.txt"),
+    if last.is_empty() {
+        "history.txt".into()
+    } else if known.iter().any(|ending| last.ends_with(ending)) {
+        last
+    } else {
+        last + ".txt"
     }
 }
 

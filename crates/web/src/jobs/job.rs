@@ -164,7 +164,7 @@ impl Job {
         self.stop();
     }
 
-    /// Runs something when the process cannot be signalled any more.
+    /// The process has ended, and is not to be signalled any more.
     pub(super) fn over(&self, code: Option<i32>) {
         *self.process.lock().expect("no thread panics with the lock") = None;
         self.tell(|progress| {

@@ -35,9 +35,9 @@ impl Run {
             Some(known) => Ok(known.clone()),
             None => Err(Problem::bad(format!("unknown workload `{name}`"))),
         });
-        let level = form.get("level").map(|name| {
-            name.parse::<IsolationLevel>().map_err(|_| Problem::bad(format!("unknown level `{name}`")))
-        });
+        let level = form
+            .get("level")
+            .map(|name| name.parse::<IsolationLevel>().map_err(|_| Problem::bad(format!("unknown level `{name}`"))));
         Ok(Run {
             database: database.to_owned(),
             isolation: form.get("isolation").map(str::to_owned),
@@ -108,7 +108,8 @@ mod tests {
     fn a_form_becomes_arguments() {
         let choices = Choices { workloads: vec!["mini".into()], ..Choices::default() };
         let read = |text: &str| Run::new(&Form::parse(text), &choices, Path::new("/runs"));
-        let run = read("db=mock%3Acausal&workload=mini&level=serializable&sessions=4&transactions=&duration=3").unwrap();
+        let run =
+            read("db=mock%3Acausal&workload=mini&level=serializable&sessions=4&transactions=&duration=3").unwrap();
         let mut command = Command::new("isonomy");
         run.arguments(Path::new("/job"), &mut command);
         let words: Vec<_> = command.get_args().map(|word| word.to_string_lossy().into_owned()).collect();

@@ -135,7 +135,8 @@ pub(super) async fn file(State(app): Shared, Path(id): Path<String>) -> Result<R
 
 fn attached(name: &str, body: Body) -> Response {
     let disposition = format!("attachment; filename=\"{name}\"");
-    let headers = [(header::CONTENT_TYPE, "application/octet-stream".to_owned()), (header::CONTENT_DISPOSITION, disposition)];
+    let headers =
+        [(header::CONTENT_TYPE, "application/octet-stream".to_owned()), (header::CONTENT_DISPOSITION, disposition)];
     (headers, body).into_response()
 }
 

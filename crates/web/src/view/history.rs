@@ -70,7 +70,10 @@ fn of_run(report: &Value) -> String {
     let latency = &report["latency_seconds"];
     let mut out = String::from("<section class=\"section\" aria-labelledby=\"run\">\n<h2 id=\"run\">The run</h2>\n");
     out += &facts(&[
-        ("database", format!("{} {}, {}", text(&database["product"]), text(&database["version"]), text(&database["isolation"]))),
+        (
+            "database",
+            format!("{} {}, {}", text(&database["product"]), text(&database["version"]), text(&database["isolation"])),
+        ),
         ("promises", text(&database["promises"])),
         ("committed", number("committed")),
         ("aborted", format!("{} ({})", number("aborted"), plot::share(report["abort_rate"].as_f64().unwrap_or(0.0)))),

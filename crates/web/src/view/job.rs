@@ -57,19 +57,19 @@ pub(crate) fn job(job: &Job, run: Option<&str>) -> String {
 }
 
 /// What can be taken away: the name of the file, and what it is.
-pub(crate) const FILES: [(&str, &str); 4] = [
-    ("verdicts.jsonl", "JSON"),
-    ("page.html", "Page"),
-    ("why.svg", "Drawing"),
-    ("certificate.jsonl", "Certificate"),
-];
+pub(crate) const FILES: [(&str, &str); 4] =
+    [("verdicts.jsonl", "JSON"), ("page.html", "Page"), ("why.svg", "Drawing"), ("certificate.jsonl", "Certificate")];
 
 fn exports(job: &Job) -> String {
     let link = |(name, what): &(&str, &str)| {
         format!("<li><a href=\"/jobs/{}/files/{name}\" download>{what}</a></li>", job.number())
     };
     let links: String = FILES.iter().filter(|(name, _)| job.has(name)).map(link).collect();
-    if links.is_empty() { links } else { format!("<nav class=\"contents\" aria-label=\"Export\"><ul>{links}</ul></nav>\n") }
+    if links.is_empty() {
+        links
+    } else {
+        format!("<nav class=\"contents\" aria-label=\"Export\"><ul>{links}</ul></nav>\n")
+    }
 }
 
 /// Where the time went, and how many constraints there were.
@@ -110,5 +110,7 @@ fn plots(lines: &[Value]) -> String {
     if out.is_empty() {
         return out;
     }
-    format!("<section class=\"section\" aria-labelledby=\"work\">\n<h2 id=\"work\">The work</h2>\n<div class=\"plots\">\n{out}</div>\n</section>\n")
+    format!(
+        "<section class=\"section\" aria-labelledby=\"work\">\n<h2 id=\"work\">The work</h2>\n<div class=\"plots\">\n{out}</div>\n</section>\n"
+    )
 }

@@ -31,9 +31,19 @@ pub(super) fn over_time(title: &str, values: &[f64], seconds: f64, tell: impl Fn
         );
     }
     let (right, low) = (LEFT + width, HEIGHT - 7.0);
-    let _ = writeln!(out, "<text x=\"{:.0}\" y=\"{:.0}\" text-anchor=\"end\">{}</text>", LEFT - 6.0, TOP + 8.0, escaped(&tell(most)));
+    let _ = writeln!(
+        out,
+        "<text x=\"{:.0}\" y=\"{:.0}\" text-anchor=\"end\">{}</text>",
+        LEFT - 6.0,
+        TOP + 8.0,
+        escaped(&tell(most))
+    );
     let _ = writeln!(out, "<text x=\"{:.0}\" y=\"{:.0}\" text-anchor=\"end\">0</text>", LEFT - 6.0, TOP + height);
-    let _ = writeln!(out, "<text x=\"{LEFT}\" y=\"{low}\">0</text><text x=\"{right:.0}\" y=\"{low}\" text-anchor=\"end\">{}</text>", time(seconds));
+    let _ = writeln!(
+        out,
+        "<text x=\"{LEFT}\" y=\"{low}\">0</text><text x=\"{right:.0}\" y=\"{low}\" text-anchor=\"end\">{}</text>",
+        time(seconds)
+    );
     end(out)
 }
 
@@ -49,7 +59,13 @@ pub(super) fn rows(title: &str, parts: &[&str], rows: &[(String, Vec<f64>)], tel
     let mut out = begin(title, &format!("{title}: {}", told.join(", ")), rows.len() as f64 * ROW + legend + 4.0);
     for (index, (name, values)) in rows.iter().enumerate() {
         let y = index as f64 * ROW + 4.0;
-        let _ = writeln!(out, "<text x=\"{:.0}\" y=\"{:.0}\" text-anchor=\"end\">{}</text>", NAMES - 8.0, y + 13.0, escaped(name));
+        let _ = writeln!(
+            out,
+            "<text x=\"{:.0}\" y=\"{:.0}\" text-anchor=\"end\">{}</text>",
+            NAMES - 8.0,
+            y + 13.0,
+            escaped(name)
+        );
         let mut x = NAMES;
         for (part, value) in values.iter().enumerate() {
             let wide = if most > 0.0 { (WIDTH - NAMES - NUMBERS) * value / most } else { 0.0 };
@@ -63,7 +79,8 @@ pub(super) fn rows(title: &str, parts: &[&str], rows: &[(String, Vec<f64>)], tel
             );
             x += wide;
         }
-        let _ = writeln!(out, "<text x=\"{:.1}\" y=\"{:.0}\">{}</text>", x + 6.0, y + 13.0, escaped(&tell(total(values))));
+        let _ =
+            writeln!(out, "<text x=\"{:.1}\" y=\"{:.0}\">{}</text>", x + 6.0, y + 13.0, escaped(&tell(total(values))));
     }
     if legend > 0.0 {
         let y = rows.len() as f64 * ROW + 6.0;

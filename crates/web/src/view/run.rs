@@ -12,7 +12,9 @@ pub(crate) fn run(choices: &Choices) -> String {
     let databases: String = choices
         .databases
         .iter()
-        .map(|database| format!("<dt><code>{}</code></dt><dd>{}</dd>", escaped(&database.form), escaped(&database.what)))
+        .map(|database| {
+            format!("<dt><code>{}</code></dt><dd>{}</dd>", escaped(&database.form), escaped(&database.what))
+        })
         .map(|pair| format!("<div>{pair}</div>\n"))
         .collect();
     let workloads: String = choices.workloads.iter().map(|name| option(name)).collect();

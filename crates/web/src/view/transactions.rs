@@ -11,7 +11,8 @@ pub(crate) fn transactions(slice: &Slice) -> String {
         return format!("<p class=\"hint\" data-total=\"{}\">No transaction fits.</p>\n", slice.total);
     }
     let row = |row: &Row| {
-        let mut events: Vec<String> = row.events.iter().map(|event| format!("<code>{}</code>", escaped(event))).collect();
+        let mut events: Vec<String> =
+            row.events.iter().map(|event| format!("<code>{}</code>", escaped(event))).collect();
         if row.more > 0 {
             events.push(format!("… {} more", grouped(row.more as u64)));
         }

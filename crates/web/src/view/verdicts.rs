@@ -31,8 +31,9 @@ pub(super) fn summary(told: &[Told]) -> String {
     let weakest = violated.iter().filter(|(level, _)| {
         !violated.iter().any(|(other, _)| other != level && level.implies(*other) && !other.implies(*level))
     });
-    let mut parts: Vec<String> =
-        strongest.map(|(level, _)| format!("<span class=\"holds\"><span aria-hidden=\"true\">✓</span> {level} holds</span>")).collect();
+    let mut parts: Vec<String> = strongest
+        .map(|(level, _)| format!("<span class=\"holds\"><span aria-hidden=\"true\">✓</span> {level} holds</span>"))
+        .collect();
     parts.extend(weakest.map(|(level, told)| {
         let anomaly = told.anomaly.as_ref().map_or(String::new(), |anomaly| format!(": {}", escaped(anomaly)));
         format!("<span class=\"violated\"><span aria-hidden=\"true\">✗</span> {level} violated{anomaly}</span>")
