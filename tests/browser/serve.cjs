@@ -76,8 +76,8 @@ const tests = {
     await tab.getByRole("link", { name: "lost-update.hist" }).click();
     await tab.locator("[data-slice] table").waitFor();
     await looks(tab, "history");
-    await tab.getByLabel("snapshot-isolation").first().check();
-    await tab.getByRole("button", { name: "Check" }).click();
+    await tab.locator("input[value='snapshot-isolation']").check();
+    await tab.getByRole("button", { name: "Check", exact: true }).click();
     await tab.locator(".exhibit").waitFor();
     assert.ok((await count(tab, "td.violated")) > 0);
     await looks(tab, "check");
@@ -105,8 +105,8 @@ const tests = {
     assert.match(await tab.locator("[data-slice]").innerText(), /1 to 50 of 300/);
     await tab.getByRole("button", { name: "On", exact: true }).click();
     await tab.getByText("51 to 100 of 300").waitFor();
-    await tab.getByLabel("Session").fill("2");
-    await tab.getByLabel("From").fill("0");
+    await tab.locator("input[name=session]").fill("2");
+    await tab.locator("input[name=offset]").fill("0");
     await tab.getByRole("button", { name: "Show" }).click();
     await tab.getByText("1 to 50 of 100").waitFor();
     await tab.locator(".plot").first().waitFor();
@@ -126,9 +126,9 @@ const tests = {
   async "a run is started and stopped, and stays"(browser, { url }) {
     const tab = await open(browser, new URL("/runs/new", url).href);
     await looks(tab, "new-run");
-    await tab.getByLabel("Database").fill("mock:read-atomic");
-    await tab.getByLabel("Level to check").selectOption("causal");
-    await tab.getByLabel("Seconds").fill("60");
+    await tab.locator("input[name=db]").fill("mock:read-atomic");
+    await tab.locator("select[name=level]").selectOption("causal");
+    await tab.locator("input[name=duration]").fill("60");
     await tab.getByRole("button", { name: "Run" }).click();
     await tab.getByText("aborted").waitFor();
     await tab.screenshot({ path: path.join(folder, "serve-running.png"), fullPage: true });

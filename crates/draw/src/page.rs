@@ -51,6 +51,7 @@ const END: &str = "</main>\n<script>";
 ///     .exhibit(Exhibit::new(&history, counterexample).violating(level));
 /// let html = Page::new("What happened").section(section).html();
 /// assert!(html.starts_with("<!doctype html>") && html.contains("lost-update"));
+/// assert!(Page::content(&html).is_some_and(|content| content.contains("lost-update") && !content.contains("<main")));
 /// # Ok::<(), isonomy_history::HistoryError>(())
 /// ```
 pub struct Page {

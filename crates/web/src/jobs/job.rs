@@ -165,8 +165,12 @@ impl Job {
     }
 
     /// The process has ended, and is not to be signalled any more.
-    pub(super) fn over(&self, code: Option<i32>) {
+    pub(super) fn forget(&self) {
         *self.process.lock().expect("no thread panics with the lock") = None;
+    }
+
+    /// How it ended: with an exit code, or by a signal.
+    pub(super) fn over(&self, code: Option<i32>) {
         self.tell(|progress| {
             progress.state = match (code, progress.state) {
                 (Some(code), _) if (0..=3).contains(&code) => State::Ended(code),

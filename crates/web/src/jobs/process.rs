@@ -7,7 +7,7 @@ use std::process::{Child, ChildStderr, Command, Stdio};
 use std::sync::Arc;
 use std::thread;
 
-use rustix::process::Pid;
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use serde::Deserialize;
 
 use super::job::{Job, Progress, Task};
@@ -48,6 +48,9 @@ fn attend(job: &Job, child: &mut Child, errors: Option<ChildStderr>) {
             line.clear();
         }
     }
+    // Once it is waited for, its number may become somebody else's, who must not be stopped in its place.
+    let _ = waitid(WaitId::Pid(Pid::from_child(child)), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
+    job.forget();
     let code = child.wait().ok().and_then(|status| status.code());
     job.over(code);
 }

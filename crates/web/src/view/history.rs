@@ -7,7 +7,7 @@ use super::home::kind;
 use super::layout::page;
 use super::numbers::{grouped, moment, short, size, time};
 use super::{escaped, facts, plot, table, verdicts};
-use crate::library::{Entry, Told};
+use crate::library::{Entry, Kind, Told};
 use crate::statistics::Statistics;
 
 /// The page. `checked` is the last check, with its job.
@@ -18,6 +18,9 @@ pub(crate) fn history(entry: &Entry, report: Option<&Value>, checked: Option<(u6
         ("changed", moment(entry.modified)),
         ("where", escaped(&entry.path.display().to_string())),
     ];
+    if entry.kind == Kind::Run || entry.path.is_file() {
+        known.push(("file", format!("<a href=\"/histories/{}/file\" download>Save the history</a>", entry.id)));
+    }
     let told = checked.as_ref().map_or(&entry.verdicts, |(_, told)| told);
     if !told.is_empty() {
         known.push(("verdicts", verdicts::summary(told)));
