@@ -303,6 +303,16 @@ fn jobs_have_a_limit_and_can_be_stopped() {
 }
 
 #[test]
+fn programs_are_told_the_progress_in_lines() {
+    let history = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/lost-update.hist");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_isonomy"));
+    let ran = command.args(["check", "--json"]).arg(history).env("ISONOMY_PROGRESS", "lines").output().unwrap();
+    let said = String::from_utf8(ran.stderr).unwrap();
+    let lines: Vec<Value> = said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(!lines.is_empty() && lines.iter().all(|line| line["doing"].is_string() && line["done"].is_u64()), "{said}");
+}
+
+#[test]
 fn other_machines_need_a_token() {
     let try_it = |arguments: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_isonomy"));

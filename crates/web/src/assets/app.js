@@ -80,7 +80,7 @@
       const text = told.state === "stopping" ? "stopping" : told.doing;
       // Said aloud only when it changes.
       if (doing.textContent !== text) doing.textContent = text;
-      const count = told.total ? `${told.done} of ${told.total}, ` : told.done ? `${told.done}, ` : "";
+      const count = told.total ? `${told.done} of ${told.total} done, ` : told.done ? `${told.done} done, ` : "";
       numbers.textContent = `${count}${told.seconds.toFixed(1)} s`;
       if (told.total) {
         bar.max = told.total;

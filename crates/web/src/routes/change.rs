@@ -1,12 +1,14 @@
 //! What changes something.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::extract::{Path, RawQuery, Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
+use tokio::time::sleep;
 
 use super::pages::{entry, running};
 use super::{Shared, html, onward, wait};
@@ -16,6 +18,9 @@ use crate::problem::{self, Problem};
 use crate::server::App;
 use crate::{upload, view};
 
+/// How long the answer to a wrong token takes.
+const WRONG: Duration = Duration::from_millis(300);
+
 /// Gives a cookie to whoever knows the token.
 pub(super) async fn login(State(app): Shared, body: Bytes) -> Response {
     match app.gate.admit(form(&body).get("token").unwrap_or_default()) {
@@ -23,7 +28,11 @@ pub(super) async fn login(State(app): Shared, body: Bytes) -> Response {
             let headers = [(header::SET_COOKIE, cookie), (header::LOCATION, "/")];
             (StatusCode::SEE_OTHER, headers).into_response()
         }
-        None => (StatusCode::UNAUTHORIZED, html(view::login(true))).into_response(),
+        None => {
+            // Whoever tries all of them is to take long.
+            sleep(WRONG).await;
+            (StatusCode::UNAUTHORIZED, html(view::login(true))).into_response()
+        }
     }
 }
 

@@ -34,7 +34,8 @@ pub(crate) fn job(job: &Job, run: Option<&str>) -> String {
         out += &format!(
             "<div class=\"box wide\" data-job=\"{number}\">\n<p role=\"status\" data-doing>{}</p>\n\
              <progress data-progress aria-label=\"Progress\"></progress>\n<p class=\"hint\" data-numbers></p>\n\
-             <form method=\"post\" action=\"/jobs/{number}/stop\"><button class=\"action\">Stop</button></form>\n</div>\n",
+             <form method=\"post\" action=\"/jobs/{number}/stop\"><button class=\"action\">Stop</button></form>\n\
+             <noscript><p><a href=\"/jobs/{number}\">See how far it is</a></p></noscript>\n</div>\n",
             escaped(&progress.doing),
             number = job.number(),
         );
