@@ -24,6 +24,7 @@ mod mock;
 mod output;
 mod progress;
 mod run;
+mod serve;
 mod stats;
 mod system;
 mod values;

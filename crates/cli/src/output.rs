@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal, StdoutLock, Write};
 use std::time::Duration;
 
 use crate::exit::{Failure, complain};
+use crate::progress::in_lines;
 
 /// When to use colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -48,7 +49,7 @@ impl Terminal {
 
     /// Whether progress may be shown.
     pub(crate) fn shows_progress(&self) -> bool {
-        !self.quiet && io::stderr().is_terminal()
+        !self.quiet && (io::stderr().is_terminal() || in_lines())
     }
 }
 

@@ -1,15 +1,28 @@
 //! Progress on standard error: only on a terminal, and only for work that takes a while.
+//!
+//! Programs that start the command ask for it with `ISONOMY_PROGRESS=lines`: then it is lines of JSON, `{"doing":"reading","done":3,"total":9}`.
 
 use std::borrow::Cow;
 use std::io::{self, Read};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::json;
+
+use crate::exit::complain;
 
 /// Shorter work shows no bar.
 const PATIENCE: Duration = Duration::from_millis(500);
+
+/// The least time between two lines.
+const BEAT: Duration = Duration::from_millis(200);
+
+/// Whether whoever started the command wants lines.
+pub(crate) fn in_lines() -> bool {
+    std::env::var_os("ISONOMY_PROGRESS").is_some_and(|value| value == "lines")
+}
 
 /// A bar that all threads share, or none.
 #[derive(Clone, Default)]
@@ -19,6 +32,8 @@ struct Shared {
     bar: ProgressBar,
     began: Instant,
     shown: AtomicBool,
+    /// When the last line was written, if it is lines.
+    lines: Option<Mutex<Option<Instant>>>,
 }
 
 impl Progress {
@@ -64,7 +79,12 @@ impl Progress {
         let style = ProgressStyle::with_template(template).expect("the template is well formed").progress_chars("=> ");
         let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden()).with_style(style);
         bar.set_message(message);
-        Progress(Some(Arc::new(Shared { bar, began: Instant::now(), shown: AtomicBool::new(false) })))
+        Progress(Some(Arc::new(Shared {
+            bar,
+            began: Instant::now(),
+            shown: AtomicBool::new(false),
+            lines: in_lines().then(Mutex::default),
+        })))
     }
 
     /// So much more is done.
@@ -114,9 +134,25 @@ impl Progress {
 
 impl Shared {
     fn show_if_due(&self) {
+        if let Some(last) = &self.lines {
+            self.write_line_if_due(last);
+            return;
+        }
         if self.began.elapsed() >= PATIENCE && !self.shown.swap(true, Ordering::Relaxed) {
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
         }
+    }
+}
+
+impl Shared {
+    fn write_line_if_due(&self, last: &Mutex<Option<Instant>>) {
+        let mut last = last.lock().expect("no thread panics with the lock");
+        if last.is_some_and(|last| last.elapsed() < BEAT) {
+            return;
+        }
+        *last = Some(Instant::now());
+        let line = json!({ "doing": self.bar.message(), "done": self.bar.position(), "total": self.bar.length() });
+        complain(&format!("{line}\n"));
     }
 }
 

@@ -1,0 +1,39 @@
+//! The form of a run.
+
+use isonomy::IsolationLevel;
+
+use super::escaped;
+use super::layout::page;
+use crate::config::Choices;
+
+/// The page.
+pub(crate) fn run(choices: &Choices) -> String {
+    let option = |name: &str| format!("<option value=\"{0}\">{0}</option>", escaped(name));
+    let databases: String = choices
+        .databases
+        .iter()
+        .map(|database| {
+            format!("<dt><code>{}</code></dt><dd>{}</dd>", escaped(&database.form), escaped(&database.what))
+        })
+        .map(|pair| format!("<div>{pair}</div>\n"))
+        .collect();
+    let workloads: String = choices.workloads.iter().map(|name| option(name)).collect();
+    let levels: String = IsolationLevel::ALL.into_iter().map(|level| option(level.name())).collect();
+    let number = |name: &str, label: &str, hint: &str| {
+        format!("<label>{label} <input name=\"{name}\" type=\"number\" min=\"1\" placeholder=\"{hint}\"></label>\n")
+    };
+    let content = format!(
+        "<form method=\"post\" action=\"/runs\" class=\"box wide\">\n\
+         <label>Database <input name=\"db\" required value=\"mock:snapshot-isolation\" autocomplete=\"off\" spellcheck=\"false\"></label>\n\
+         <label>Isolation, in the database's own words <input name=\"isolation\" placeholder=\"its default\" autocomplete=\"off\"></label>\n\
+         <label>Workload <select name=\"workload\"><option value=\"\">small transactions on few keys</option>{workloads}</select></label>\n\
+         <label>Level to check <select name=\"level\"><option value=\"\">what the database promises</option>{levels}</select></label>\n\
+         {}{}{}{}<button class=\"action\">Run</button>\n</form>\n\
+         <h2>Databases</h2>\n<dl class=\"facts\">\n{databases}</dl>\n",
+        number("sessions", "Sessions", "8"),
+        number("transactions", "Transactions", "2000"),
+        number("duration", "Seconds", "no limit"),
+        number("seed", "Seed", "4"),
+    );
+    page("New run", &content)
+}
