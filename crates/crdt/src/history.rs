@@ -1,6 +1,7 @@
 //! What was observed: per replica, a sequence of operations with what they returned.
 
 use std::fmt;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
@@ -119,8 +120,8 @@ enum Stored {
 #[derive(Clone, Debug)]
 pub struct History {
     data_type: DataType,
-    replicas: Vec<Label>,
-    labels: Vec<Label>,
+    replicas: Arc<[Label]>,
+    labels: Arc<[Label]>,
     /// The first operation of each replica, and at the end their number.
     first: Vec<u32>,
     operations: Vec<Stored>,
@@ -180,7 +181,6 @@ impl History {
 
     /// The replica of an operation.
     pub fn replica_of(&self, op: OpId) -> ReplicaId {
-        // The end of each replica is the start of the next, and replicas without operations do not exist.
         ReplicaId(self.first.partition_point(|&first| first <= op.0) as u32 - 1)
     }
 
@@ -205,6 +205,39 @@ impl History {
             Stored::Delete(element) => Operation::Delete(element),
             Stored::List(from, to) => Operation::List(values(from, to)),
         }
+    }
+
+    /// Some of the operations, with the same replicas and names; and which each was. Lists keep only some elements.
+    pub(crate) fn part(&self, keep: impl Fn(OpId) -> bool, listed: impl Fn(LabelId) -> bool) -> (History, Vec<OpId>) {
+        let mut part = History {
+            data_type: self.data_type,
+            replicas: Arc::clone(&self.replicas),
+            labels: Arc::clone(&self.labels),
+            first: vec![0],
+            operations: Vec::new(),
+            values: Vec::new(),
+            lines: Vec::new(),
+        };
+        let mut kept = Vec::new();
+        for replica in self.replicas() {
+            for op in self.operations_of(replica).filter(|&op| keep(op)) {
+                let mut stored = self.operations[op.0 as usize];
+                if let Stored::Read(_, from, to) | Stored::List(from, to) = &mut stored {
+                    let values = &self.values[*from as usize..*to as usize];
+                    *from = part.values.len() as u32;
+                    match self.data_type {
+                        DataType::Rga => part.values.extend(values.iter().filter(|&&element| listed(element))),
+                        _ => part.values.extend_from_slice(values),
+                    }
+                    *to = part.values.len() as u32;
+                }
+                part.operations.push(stored);
+                part.lines.push(self.line(op));
+                kept.push(op);
+            }
+            part.first.push(part.operations.len() as u32);
+        }
+        (part, kept)
     }
 
     /// The line of the input where an operation stands, from 1; 0 if it was built in code.
@@ -396,8 +429,8 @@ impl HistoryBuilder {
         }
         History {
             data_type: self.data_type,
-            replicas: self.replicas.labels,
-            labels: self.labels.labels,
+            replicas: self.replicas.labels.into(),
+            labels: self.labels.labels.into(),
             first,
             operations,
             values: self.values,

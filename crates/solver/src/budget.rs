@@ -44,7 +44,7 @@ impl<'a> Budget<'a> {
     }
 
     /// Takes units away; false when there are none left, or the signal says stop.
-    pub(crate) fn spend(&mut self, units: u64) -> bool {
+    pub fn spend(&mut self, units: u64) -> bool {
         self.spent += units;
         self.remaining = self.remaining.saturating_sub(units);
         if self.spent >= self.next_question {

@@ -1,0 +1,36 @@
+//! From a history to a verdict.
+
+use isonomy_solver::Budget;
+
+use crate::counterexample;
+use crate::history::{History, OpId};
+use crate::problem::Problem;
+use crate::search::{Effort, Outcome, search};
+use crate::verdict::{Verdict, Witness};
+
+/// Decides whether the type of a history allows it. The effort is added up.
+///
+/// ```
+/// use isonomy_crdt::{Budget, DataType, Effort, HistoryBuilder, NamedOperation::*, Verdict, check};
+///
+/// let mut history = HistoryBuilder::new(DataType::Counter);
+/// history.push("a".into(), Increment("x".into()))?;
+/// history.push("a".into(), Count("x".into(), 0))?;
+/// let verdict = check(&history.finish(), &mut Budget::unlimited(), &mut Effort::default());
+/// assert!(matches!(verdict, Verdict::Violated(_)));
+/// # Ok::<(), isonomy_crdt::HistoryError>(())
+/// ```
+pub fn check(history: &History, budget: &mut Budget<'_>, effort: &mut Effort) -> Verdict {
+    let problem = Problem::new(history);
+    match search(&problem, budget, effort) {
+        Outcome::Undecided => Verdict::Undecided,
+        Outcome::Explained { seen, order } => {
+            let replicas = problem.replicas as usize;
+            Verdict::Holds(Witness {
+                seen: seen.chunks(replicas.max(1)).map(<[u32]>::to_vec).collect(),
+                order: order.into_iter().map(OpId).collect(),
+            })
+        }
+        Outcome::Refuted { learnt } => Verdict::Violated(counterexample::shrink(history, learnt, budget)),
+    }
+}

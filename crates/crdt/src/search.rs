@@ -1,0 +1,231 @@
+//! Searches for a visibility that explains all answers: conflict-driven, on bounds.
+//!
+//! The candidate is always the smallest visibility within the bounds. Where it does not explain an answer, a rule says what else
+//! could have been seen; a decision takes one such step. A conflict is traced back to the decisions behind it, and what is learnt
+//! is a clause of bounds. So arrays, and registers whose values are written once, are mostly decided without any decision:
+//! the bounds that follow at once are the fixpoint of the thesis's polynomial algorithm.
+
+mod bounds;
+mod clauses;
+mod root;
+mod rules;
+mod stamps;
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use isonomy_solver::Budget;
+
+pub(crate) use bounds::Literal;
+use bounds::{Bounds, Conflict};
+use clauses::Clauses;
+use rules::{Answer, Rules};
+
+use crate::problem::Problem;
+
+/// What a search found.
+pub(crate) enum Outcome {
+    /// How many operations of each replica each operation saw, operation by operation; and an order of timestamps.
+    Explained { seen: Vec<u32>, order: Vec<u32> },
+    /// Nothing explains it; what was learnt on the way.
+    Refuted { learnt: Vec<Vec<Literal>> },
+    /// The budget is spent.
+    Undecided,
+}
+
+/// How much was done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Effort {
+    /// Steps that were tried.
+    pub decisions: u64,
+    /// Steps that turned out wrong.
+    pub conflicts: u64,
+}
+
+pub(crate) fn search(problem: &Problem<'_>, budget: &mut Budget<'_>, effort: &mut Effort) -> Outcome {
+    let Some(root) = root::sweep(problem) else { return Outcome::Refuted { learnt: Vec::new() } };
+    let mut search = Search::new(problem, root);
+    let outcome = search.run(budget);
+    effort.decisions += search.effort.decisions;
+    effort.conflicts += search.effort.conflicts;
+    outcome
+}
+
+struct Search<'p> {
+    problem: &'p Problem<'p>,
+    bounds: Bounds<'p>,
+    rules: Rules<'p>,
+    clauses: Clauses,
+    /// Queries to look at, in the order of the history.
+    pending: BinaryHeap<Reverse<(u32, u32)>>,
+    is_pending: Vec<bool>,
+    rank: Vec<u32>,
+    /// The queries of each operation: from, to.
+    queries_of: Vec<(u32, u32)>,
+    effort: Effort,
+}
+
+/// Why the search goes no further.
+enum End {
+    Refuted,
+    Spent,
+}
+
+impl<'p> Search<'p> {
+    fn new(problem: &'p Problem<'p>, root: root::Root) -> Self {
+        let mut rank = vec![0; problem.len()];
+        for (at, &op) in root.order.iter().enumerate() {
+            rank[op as usize] = at as u32;
+        }
+        let mut queries_of = vec![(0, 0); problem.len()];
+        for (number, query) in problem.queries.iter().enumerate() {
+            let range = &mut queries_of[query.op as usize];
+            *range = if range.1 == 0 { (number as u32, number as u32 + 1) } else { (range.0, number as u32 + 1) };
+        }
+        let variables = root.lower.len();
+        let mut search = Search {
+            problem,
+            bounds: Bounds::new(problem, root.lower, root.upper),
+            rules: Rules::new(problem),
+            clauses: Clauses::new(variables),
+            pending: BinaryHeap::new(),
+            is_pending: vec![false; problem.queries.len()],
+            rank,
+            queries_of,
+            effort: Effort::default(),
+        };
+        for query in 0..problem.queries.len() as u32 {
+            search.enqueue(query);
+        }
+        search
+    }
+
+    fn run(&mut self, budget: &mut Budget<'_>) -> Outcome {
+        if self.bounds.bound_above().is_err() {
+            return Outcome::Refuted { learnt: Vec::new() };
+        }
+        loop {
+            match self.complete(budget) {
+                Err(End::Refuted) => return Outcome::Refuted { learnt: self.clauses.take() },
+                Err(End::Spent) => return Outcome::Undecided,
+                Ok(()) => {}
+            }
+            match stamps::arrange(self.problem, &self.bounds) {
+                Ok(order) => return Outcome::Explained { seen: self.bounds.least_all().to_vec(), order },
+                Err(circle) => {
+                    if self.learn(circle).is_err() {
+                        return Outcome::Refuted { learnt: self.clauses.take() };
+                    }
+                }
+            }
+        }
+    }
+
+    /// Goes on until the smallest visibility explains all answers, timestamps left aside.
+    fn complete(&mut self, budget: &mut Budget<'_>) -> Result<(), End> {
+        loop {
+            self.propagate(budget)?;
+            let Some(Reverse((_, number))) = self.pending.pop() else {
+                if self.all_explained(budget)? {
+                    return Ok(());
+                }
+                continue;
+            };
+            self.is_pending[number as usize] = false;
+            self.look_at(number, budget)?;
+        }
+    }
+
+    fn propagate(&mut self, budget: &mut Budget<'_>) -> Result<(), End> {
+        loop {
+            let mut changes = Vec::new();
+            let mut result = self.bounds.propagate(|literal| changes.push(literal));
+            for &change in &changes {
+                if result.is_ok() {
+                    result = self.clauses.visit(&mut self.bounds, change);
+                }
+                self.touch(change);
+            }
+            if !budget.spend(changes.len() as u64 + 1) {
+                return Err(End::Spent);
+            }
+            match result {
+                Ok(()) if changes.is_empty() => break,
+                Ok(()) => {}
+                Err(conflict) => self.learn(conflict)?,
+            }
+        }
+        if self.bounds.level() == 0 {
+            self.bounds.settle();
+        }
+        Ok(())
+    }
+
+    /// The queries of an operation whose bounds changed are looked at again.
+    fn touch(&mut self, change: Literal) {
+        let op = (change.variable / self.problem.replicas) as usize;
+        if let Some(&(from, to)) = self.queries_of.get(op) {
+            (from..to).for_each(|query| self.enqueue(query));
+        }
+    }
+
+    fn enqueue(&mut self, query: u32) {
+        if !std::mem::replace(&mut self.is_pending[query as usize], true) {
+            let op = self.problem.queries[query as usize].op;
+            self.pending.push(Reverse((self.rank[op as usize], query)));
+        }
+    }
+
+    fn look_at(&mut self, number: u32, budget: &mut Budget<'_>) -> Result<(), End> {
+        if !budget.spend(1 + u64::from(self.problem.replicas)) {
+            return Err(End::Spent);
+        }
+        match self.rules.evaluate(&self.bounds, self.problem.queries[number as usize]) {
+            Answer::Explained => return Ok(()),
+            Answer::Impossible(conflict) => self.learn(conflict)?,
+            Answer::Forced(literal, reasons) => {
+                if let Err(conflict) = self.bounds.assert(literal, &reasons) {
+                    self.learn(conflict)?;
+                }
+            }
+            Answer::Open(literal) => {
+                self.effort.decisions += 1;
+                if let Err(conflict) = self.bounds.decide(literal) {
+                    self.learn(conflict)?;
+                }
+            }
+        }
+        self.enqueue(number);
+        Ok(())
+    }
+
+    /// Looks at every query. Who saw what may have changed for the operations that a query saw, and not for itself.
+    fn all_explained(&mut self, budget: &mut Budget<'_>) -> Result<bool, End> {
+        for number in 0..self.problem.queries.len() as u32 {
+            if !budget.spend(1 + u64::from(self.problem.replicas)) {
+                return Err(End::Spent);
+            }
+            let answer = self.rules.evaluate(&self.bounds, self.problem.queries[number as usize]);
+            if !matches!(answer, Answer::Explained) {
+                self.enqueue(number);
+            }
+        }
+        Ok(self.pending.is_empty())
+    }
+
+    /// Learns from a conflict, and goes back to where that tells something.
+    fn learn(&mut self, conflict: Conflict) -> Result<(), End> {
+        let mut conflict = conflict;
+        loop {
+            self.effort.conflicts += 1;
+            let Some(lesson) = self.clauses.analyze(&self.bounds, &conflict) else { return Err(End::Refuted) };
+            let mut undone = Vec::new();
+            self.bounds.backtrack(lesson.level, |literal| undone.push(literal));
+            undone.into_iter().for_each(|literal| self.touch(literal));
+            match self.clauses.add(&mut self.bounds, lesson.clause) {
+                Ok(()) => return Ok(()),
+                Err(next) => conflict = next,
+            }
+        }
+    }
+}

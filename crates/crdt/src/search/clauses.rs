@@ -1,0 +1,148 @@
+//! What was learnt: clauses of bounds, of which at least one literal holds.
+
+use super::bounds::{Bounds, Conflict, Literal};
+
+/// What a conflict teaches.
+pub(super) struct Lesson {
+    /// The literal to assert comes first, one of the highest level below it second.
+    pub(super) clause: Vec<Literal>,
+    /// The level at which the first literal follows.
+    pub(super) level: usize,
+}
+
+pub(super) struct Clauses {
+    clauses: Vec<Vec<Literal>>,
+    /// The clauses that watch each bound: those that wait for lower bounds to rise, then those for upper bounds to fall.
+    watchers: [Vec<Vec<u32>>; 2],
+    /// For each entry of the trail that the conflict at hand follows from, the bound that it needs.
+    needed: Vec<Option<u32>>,
+}
+
+impl Clauses {
+    pub(super) fn new(variables: usize) -> Self {
+        Clauses {
+            clauses: Vec::new(),
+            watchers: [vec![Vec::new(); variables], vec![Vec::new(); variables]],
+            needed: Vec::new(),
+        }
+    }
+
+    pub(super) fn take(&mut self) -> Vec<Vec<Literal>> {
+        std::mem::take(&mut self.clauses)
+    }
+
+    /// Traces a conflict back to the first point from which it follows; `None` if it follows from no decision.
+    pub(super) fn analyze(&mut self, bounds: &Bounds<'_>, conflict: &[Literal]) -> Option<Lesson> {
+        self.needed.clear();
+        self.needed.resize(bounds.trail().len(), None);
+        let latest = conflict.iter().filter_map(|&literal| bounds.entry_of(literal)).max()?;
+        let level = bounds.level_of(latest);
+        if level == 0 {
+            return None;
+        }
+        let mut open = 0;
+        for &literal in conflict {
+            open += self.need(bounds, literal, level);
+        }
+        let mut at = latest;
+        loop {
+            if let Some(bound) = self.needed[at] {
+                if open == 1 {
+                    let literal = Literal { bound, ..bounds.trail()[at].literal };
+                    self.needed[at] = None;
+                    return Some(self.lesson(bounds, literal, at));
+                }
+                self.needed[at] = None;
+                open -= 1;
+                for &literal in bounds.reason(at) {
+                    open += self.need(bounds, literal, level);
+                }
+            }
+            at -= 1;
+        }
+    }
+
+    /// Notes that the conflict follows from a literal; 1 if that is new at the given level.
+    fn need(&mut self, bounds: &Bounds<'_>, literal: Literal, level: usize) -> u32 {
+        let Some(entry) = bounds.entry_of(literal) else { return 0 };
+        if bounds.level_of(entry) == 0 {
+            return 0;
+        }
+        match &mut self.needed[entry] {
+            Some(bound) => {
+                *bound = if literal.upper { literal.bound.min(*bound) } else { literal.bound.max(*bound) };
+                0
+            }
+            none => {
+                *none = Some(literal.bound);
+                u32::from(bounds.level_of(entry) == level)
+            }
+        }
+    }
+
+    fn lesson(&self, bounds: &Bounds<'_>, first: Literal, at: usize) -> Lesson {
+        let mut clause = vec![first.negated()];
+        let mut highest = 0;
+        for entry in (0..at).rev() {
+            let Some(bound) = self.needed[entry] else { continue };
+            let literal = Literal { bound, ..bounds.trail()[entry].literal }.negated();
+            // Of two bounds of one number on the same side, the one needed later says it all.
+            if clause.iter().any(|other| other.variable == literal.variable && other.upper == literal.upper) {
+                continue;
+            }
+            if clause.len() == 1 {
+                highest = bounds.level_of(entry);
+            }
+            clause.push(literal);
+        }
+        Lesson { clause, level: highest }
+    }
+
+    /// Adds a clause whose first literal is not false and whose others are, and asserts the first.
+    pub(super) fn add(&mut self, bounds: &mut Bounds<'_>, clause: Vec<Literal>) -> Result<(), Conflict> {
+        let number = self.clauses.len() as u32;
+        if let [first, second, ..] = clause[..] {
+            self.watch(first, number);
+            self.watch(second, number);
+        }
+        let reason: Vec<Literal> = clause[1..].iter().map(|literal| literal.negated()).collect();
+        let first = clause[0];
+        self.clauses.push(clause);
+        bounds.assert(first, &reason)
+    }
+
+    /// A literal fails when the other bound of its variable moves past it.
+    fn watch(&mut self, literal: Literal, clause: u32) {
+        self.watchers[usize::from(!literal.upper)][literal.variable as usize].push(clause);
+    }
+
+    /// A bound changed: clauses that watched for that look for another literal to watch, or assert their last.
+    pub(super) fn visit(&mut self, bounds: &mut Bounds<'_>, change: Literal) -> Result<(), Conflict> {
+        let (side, variable) = (usize::from(change.upper), change.variable as usize);
+        let mut at = 0;
+        while at < self.watchers[side][variable].len() {
+            let number = self.watchers[side][variable][at];
+            let clause = &mut self.clauses[number as usize];
+            // The one that watches this bound comes second; there is only one such literal in a clause.
+            if clause[0].variable == change.variable && clause[0].upper != change.upper {
+                clause.swap(0, 1);
+            }
+            if !bounds.fails(clause[1]) || bounds.holds(clause[0]) {
+                at += 1;
+                continue;
+            }
+            if let Some(other) = (2..clause.len()).find(|&other| !bounds.fails(clause[other])) {
+                clause.swap(1, other);
+                let literal = clause[1];
+                self.watchers[side][variable].swap_remove(at);
+                self.watch(literal, number);
+                continue;
+            }
+            let reason: Vec<Literal> = clause[1..].iter().map(|literal| literal.negated()).collect();
+            let first = clause[0];
+            bounds.assert(first, &reason)?;
+            at += 1;
+        }
+        Ok(())
+    }
+}

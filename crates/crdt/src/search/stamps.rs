@@ -1,0 +1,132 @@
+//! An order of timestamps: every operation after those that it saw, and as the answers ask.
+
+use super::bounds::{Bounds, Conflict, Literal};
+use crate::problem::{Problem, Rule};
+
+/// An edge, and from which literals it follows.
+#[derive(Clone, Copy)]
+struct Edge {
+    from: u32,
+    to: u32,
+    reason: Reason,
+}
+
+#[derive(Clone, Copy)]
+enum Reason {
+    /// The order of the replica, or what lists tell.
+    Known,
+    /// The second saw the first.
+    Seen,
+    /// The read saw the first and chose the second.
+    Chosen { read: u32, variable: u32 },
+}
+
+/// All operations in an order of timestamps; or a circle, as literals that cannot hold together.
+pub(super) fn arrange(problem: &Problem<'_>, bounds: &Bounds<'_>) -> Result<Vec<u32>, Conflict> {
+    let mut edges = Vec::new();
+    seen(problem, bounds, &mut edges);
+    edges.extend(problem.before.iter().map(|&(from, to)| Edge { from, to, reason: Reason::Known }));
+    chosen(problem, bounds, &mut edges);
+    let operations = problem.len();
+    let mut starts = vec![0u32; operations + 2];
+    let mut waiting = vec![0u32; operations];
+    for edge in &edges {
+        starts[edge.from as usize + 2] += 1;
+        waiting[edge.to as usize] += 1;
+    }
+    for at in 1..starts.len() {
+        starts[at] += starts[at - 1];
+    }
+    let mut out = vec![0u32; edges.len()];
+    for (number, edge) in edges.iter().enumerate() {
+        out[starts[edge.from as usize + 1] as usize] = number as u32;
+        starts[edge.from as usize + 1] += 1;
+    }
+    let out_of = |op: u32| &out[starts[op as usize] as usize..starts[op as usize + 1] as usize];
+    let mut order: Vec<u32> = (0..operations as u32).filter(|&op| waiting[op as usize] == 0).collect();
+    let mut at = 0;
+    while let Some(&op) = order.get(at) {
+        at += 1;
+        for &edge in out_of(op) {
+            let target = edges[edge as usize].to as usize;
+            waiting[target] -= 1;
+            if waiting[target] == 0 {
+                order.push(target as u32);
+            }
+        }
+    }
+    if order.len() == operations {
+        return Ok(order);
+    }
+    Err(circle(problem, bounds, &edges, &waiting))
+}
+
+fn seen(problem: &Problem<'_>, bounds: &Bounds<'_>, edges: &mut Vec<Edge>) {
+    for op in 0..problem.len() as u32 {
+        let home = problem.replica(op);
+        let first = problem.position(op) == 0;
+        if !first {
+            edges.push(Edge { from: op - 1, to: op, reason: Reason::Known });
+        }
+        for replica in (0..problem.replicas).filter(|&replica| replica != home) {
+            let count = bounds.least(op, replica);
+            if count > if first { 0 } else { bounds.least(op - 1, replica) } {
+                let from = problem.first[replica as usize] + count - 1;
+                edges.push(Edge { from, to: op, reason: Reason::Seen });
+            }
+        }
+    }
+}
+
+/// Of the writes that a read saw, the last is the one whose value it returned.
+fn chosen(problem: &Problem<'_>, bounds: &Bounds<'_>, edges: &mut Vec<Edge>) {
+    for query in &problem.queries {
+        let Rule::Choice { variable, candidates, writes } = query.rule else { continue };
+        let (choice, _) = bounds.choice(variable);
+        let write = problem.members(candidates)[choice as usize];
+        for replica in 0..problem.replicas {
+            if let Some(other) = problem.last_of(writes, replica, bounds.least(query.op, replica))
+                && other != write
+            {
+                edges.push(Edge { from: other, to: write, reason: Reason::Chosen { read: query.op, variable } });
+            }
+        }
+    }
+}
+
+/// A circle among the operations that still wait: each has an edge from another that waits.
+fn circle(problem: &Problem<'_>, bounds: &Bounds<'_>, edges: &[Edge], waiting: &[u32]) -> Conflict {
+    let mut into = vec![u32::MAX; problem.len()];
+    for (number, edge) in edges.iter().enumerate() {
+        if waiting[edge.from as usize] > 0 && waiting[edge.to as usize] > 0 {
+            into[edge.to as usize] = number as u32;
+        }
+    }
+    let start = waiting.iter().position(|&count| count > 0).expect("some operation waits") as u32;
+    let mut met = vec![false; problem.len()];
+    let mut at = start;
+    while !met[at as usize] {
+        met[at as usize] = true;
+        at = edges[into[at as usize] as usize].from;
+    }
+    let (first, mut conflict) = (at, Vec::new());
+    loop {
+        let edge = edges[into[at as usize] as usize];
+        let saw = |who: u32, what: u32| {
+            Literal::at_least(bounds.variable(who, problem.replica(what)), problem.position(what) + 1)
+        };
+        match edge.reason {
+            Reason::Known => {}
+            Reason::Seen => conflict.push(saw(edge.to, edge.from)),
+            Reason::Chosen { read, variable } => {
+                let (choice, _) = bounds.choice(variable);
+                conflict.push(saw(read, edge.from));
+                conflict.extend([Literal::at_least(variable, choice), Literal::at_most(variable, choice)]);
+            }
+        }
+        at = edge.from;
+        if at == first {
+            return conflict;
+        }
+    }
+}
