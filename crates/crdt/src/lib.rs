@@ -3,7 +3,11 @@
 mod check;
 mod counterexample;
 mod data_type;
+#[doc(hidden)]
+pub mod enumerate;
+mod formats;
 mod history;
+pub mod oracle;
 mod problem;
 mod search;
 mod siblings;
@@ -11,6 +15,7 @@ mod verdict;
 
 pub use check::check;
 pub use data_type::{DataType, Methods, UnknownType};
+pub use formats::{Format, ReadError, UnknownFormat, read, write};
 pub use history::{History, HistoryBuilder, HistoryError, Label, LabelId, NamedOperation, OpId, Operation, ReplicaId};
 pub use isonomy_solver::Budget;
 pub use search::Effort;

@@ -1,0 +1,73 @@
+//! The search agrees with brute force on all small histories of every type.
+
+use isonomy_crdt::enumerate::{Bounds, histories};
+use isonomy_crdt::{Budget, DataType, Effort, Format, History, Verdict, check, oracle, write};
+
+fn show(history: &History) -> String {
+    let mut text = Vec::new();
+    write(history, Format::Notation, &mut text).unwrap();
+    String::from_utf8(text).unwrap()
+}
+
+/// How many histories there are of a size, and how many of them are admitted.
+fn agree(bounds: Bounds) -> (u64, u64) {
+    let (mut all, mut admitted) = (0, 0);
+    histories(&bounds, |history| {
+        let expected = oracle::admits(history);
+        let verdict = check(history, &mut Budget::unlimited(), &mut Effort::default());
+        assert_eq!(matches!(verdict, Verdict::Holds(_)), expected, "{}", show(history));
+        all += 1;
+        admitted += u64::from(expected);
+    });
+    (all, admitted)
+}
+
+fn agree_up_to(data_type: DataType, operations: usize) {
+    for operations in 1..=operations {
+        let start = std::time::Instant::now();
+        let bounds = Bounds { data_type, operations, replicas: 3, objects: 2, values: 3 };
+        let (all, admitted) = agree(bounds);
+        println!("{data_type}: {operations} operations, {admitted} of {all} histories admitted, {:?}", start.elapsed());
+        assert!(admitted > 0 && admitted < all || operations == 1, "{admitted} of {all}");
+    }
+}
+
+#[test]
+fn or_set() {
+    agree_up_to(DataType::OrSet, 5);
+}
+
+#[test]
+fn rw_set() {
+    agree_up_to(DataType::RwSet, 5);
+}
+
+#[test]
+fn ew_flag() {
+    agree_up_to(DataType::EwFlag, 4);
+}
+
+#[test]
+fn dw_flag() {
+    agree_up_to(DataType::DwFlag, 4);
+}
+
+#[test]
+fn mv_register() {
+    agree_up_to(DataType::MvRegister, 5);
+}
+
+#[test]
+fn lww_register() {
+    agree_up_to(DataType::LwwRegister, 5);
+}
+
+#[test]
+fn counter() {
+    agree_up_to(DataType::Counter, 5);
+}
+
+#[test]
+fn rga() {
+    agree_up_to(DataType::Rga, 5);
+}
