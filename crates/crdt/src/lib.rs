@@ -1,5 +1,6 @@
 //! Is a history of a replicated data type one that the type allows?
 
+mod certify;
 mod check;
 mod counterexample;
 mod data_type;
@@ -13,6 +14,7 @@ mod search;
 mod siblings;
 mod verdict;
 
+pub use certify::{Fault, certify};
 pub use check::check;
 pub use data_type::{DataType, Methods, UnknownType};
 pub use formats::{Format, ReadError, UnknownFormat, read, write};

@@ -1,7 +1,7 @@
 //! The search agrees with brute force on all small histories of every type.
 
 use isonomy_crdt::enumerate::{Bounds, histories};
-use isonomy_crdt::{Budget, DataType, Effort, Format, History, Verdict, check, oracle, write};
+use isonomy_crdt::{Budget, DataType, Effort, Format, History, Verdict, certify, check, oracle, write};
 
 fn show(history: &History) -> String {
     let mut text = Vec::new();
@@ -16,6 +16,7 @@ fn agree(bounds: Bounds) -> (u64, u64) {
         let expected = oracle::admits(history);
         let verdict = check(history, &mut Budget::unlimited(), &mut Effort::default());
         assert_eq!(matches!(verdict, Verdict::Holds(_)), expected, "{}", show(history));
+        certify(history, &verdict).unwrap_or_else(|fault| panic!("{fault}: {verdict:?}\n{}", show(history)));
         all += 1;
         admitted += u64::from(expected);
     });
@@ -34,12 +35,12 @@ fn agree_up_to(data_type: DataType, operations: usize) {
 
 #[test]
 fn or_set() {
-    agree_up_to(DataType::OrSet, 5);
+    agree_up_to(DataType::OrSet, 4);
 }
 
 #[test]
 fn rw_set() {
-    agree_up_to(DataType::RwSet, 5);
+    agree_up_to(DataType::RwSet, 4);
 }
 
 #[test]
@@ -54,20 +55,20 @@ fn dw_flag() {
 
 #[test]
 fn mv_register() {
-    agree_up_to(DataType::MvRegister, 5);
+    agree_up_to(DataType::MvRegister, 4);
 }
 
 #[test]
 fn lww_register() {
-    agree_up_to(DataType::LwwRegister, 5);
+    agree_up_to(DataType::LwwRegister, 4);
 }
 
 #[test]
 fn counter() {
-    agree_up_to(DataType::Counter, 5);
+    agree_up_to(DataType::Counter, 4);
 }
 
 #[test]
 fn rga() {
-    agree_up_to(DataType::Rga, 5);
+    agree_up_to(DataType::Rga, 4);
 }

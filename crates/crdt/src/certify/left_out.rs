@@ -82,9 +82,9 @@ impl Part<'_> {
         let elements = if self.history.data_type() == DataType::Rga { self.elements() } else { Vec::new() };
         for &op in &self.operations {
             match self.history.operation(op) {
-                Operation::Contains(x, true) => drop(needed.insert(Need::There(x))),
-                Operation::Contains(x, false) => drop(needed.insert(Need::NotThere(x))),
-                Operation::Count(x, _) => drop(needed.insert(Need::Count(x))),
+                Operation::Contains(x, true) => needed.extend([Need::There(x)]),
+                Operation::Contains(x, false) => needed.extend([Need::NotThere(x)]),
+                Operation::Count(x, _) => needed.extend([Need::Count(x)]),
                 Operation::Read(x, values) => needed.extend(values.iter().map(|&value| Need::Value(x, value))),
                 Operation::List(list) => {
                     let list: FxHashSet<&LabelId> = list.iter().collect();

@@ -31,11 +31,13 @@ impl<'a> Visible<'a> {
         require(witness.seen.len() == count && witness.order.len() == count, || "operations are missing".into())?;
         let mut stamp = vec![u32::MAX; count];
         for (at, op) in witness.order.iter().enumerate() {
-            let place = stamp.get_mut(op.0 as usize).ok_or_else(|| Fault("the order has an unknown operation".into()))?;
+            let place =
+                stamp.get_mut(op.0 as usize).ok_or_else(|| Fault("the order has an unknown operation".into()))?;
             require(*place == u32::MAX, || format!("operation {} has two timestamps", op.0))?;
             *place = at as u32;
         }
-        let first = history.replicas().map(|replica| history.operations_of(replica).next().map_or(0, |op| op.0)).collect();
+        let first =
+            history.replicas().map(|replica| history.operations_of(replica).next().map_or(0, |op| op.0)).collect();
         let visible = Visible { history, seen: &witness.seen, stamp, first };
         for replica in history.replicas() {
             for op in history.operations_of(replica) {
