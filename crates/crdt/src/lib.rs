@@ -6,7 +6,9 @@ pub mod enumerate;
 mod formats;
 mod history;
 pub mod oracle;
+mod simulate;
 
 pub use data_type::{DataType, Methods, UnknownType};
 pub use formats::{Format, ReadError, UnknownFormat, read, write};
 pub use history::{History, HistoryBuilder, HistoryError, Label, LabelId, NamedOperation, OpId, Operation, ReplicaId};
+pub use simulate::{Bug, Simulation, UnknownBug};
