@@ -12,6 +12,7 @@ pub mod oracle;
 mod problem;
 mod search;
 mod siblings;
+mod simulate;
 mod verdict;
 
 pub use certify::{Fault, certify};
@@ -21,4 +22,5 @@ pub use formats::{Format, ReadError, UnknownFormat, read, write};
 pub use history::{History, HistoryBuilder, HistoryError, Label, LabelId, NamedOperation, OpId, Operation, ReplicaId};
 pub use isonomy_solver::Budget;
 pub use search::Effort;
+pub use simulate::{Bug, Simulation, UnknownBug};
 pub use verdict::{Bound, Counterexample, Step, Verdict, Witness};
