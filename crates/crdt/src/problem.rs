@@ -20,8 +20,9 @@ pub(crate) enum Rule {
     Exists { winners: Track, coverers: Track, initial: bool },
     /// All winners that were seen are covered. With `initial` there is a winner before all operations.
     Covered { winners: Track, coverers: Track, initial: bool },
-    /// Every write that was seen is covered, unless the read returned its value.
-    Only { writes: Track },
+    /// Every write that was seen is covered, unless the read returned its value. What covers it is covered in turn or was
+    /// returned, so that something that was returned covers it.
+    Only { writes: Track, returned: Track },
     /// Increments minus decrements that were seen.
     Sum { track: Track, value: i64 },
     /// The read chose one of the candidates, and of the writes that it saw that is the last.
@@ -217,18 +218,25 @@ impl<'h> Problem<'h> {
     fn multi_value(&mut self) {
         let (all, values) = self.writes();
         let none = self.track(&[]);
+        let mut unions: FxHashMap<(LabelId, &[LabelId]), Track> = FxHashMap::default();
         for op in self.history.operations() {
             let Operation::Read(x, returned) = self.history.operation(op) else { continue };
             let writes = all.get(&x).copied().unwrap_or(none);
             if returned.is_empty() {
                 self.sees_none(op.0, writes);
             }
+            let union = *unions.entry((x, returned)).or_insert_with(|| {
+                let tracks = returned.iter().filter_map(|&value| values.get(&(x, value)));
+                let mut members: Vec<u32> = tracks.flat_map(|&track| self.members(track)).copied().collect();
+                members.sort_unstable();
+                self.track(&members)
+            });
             for &value in returned {
                 let winners = values.get(&(x, value)).copied().unwrap_or(none);
                 self.sees_one_of(op.0, winners);
                 self.queries.push(Query { op: op.0, rule: Rule::Exists { winners, coverers: writes, initial: false } });
             }
-            self.queries.push(Query { op: op.0, rule: Rule::Only { writes } });
+            self.queries.push(Query { op: op.0, rule: Rule::Only { writes, returned: union } });
         }
     }
 

@@ -190,6 +190,17 @@ impl<'p> Search<'p> {
             }
             Answer::Open(literal) => {
                 self.effort.decisions += 1;
+                // With many choices, most end in circles of timestamps: better found early.
+                if !self.problem.choices.is_empty() {
+                    if !budget.spend(self.problem.len() as u64) {
+                        return Err(End::Spent);
+                    }
+                    if let Err(circle) = stamps::arrange(self.problem, &self.bounds) {
+                        self.learn(circle)?;
+                        self.enqueue(number);
+                        return Ok(());
+                    }
+                }
                 if let Err(conflict) = self.bounds.decide(literal) {
                     self.learn(conflict)?;
                 }

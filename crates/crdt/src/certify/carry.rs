@@ -348,9 +348,22 @@ impl<'a> Carry<'a> {
         }
         let alive = |&winner: &usize| self.may_see(query, winner) && !self.surely_covered(query, winner, coverers);
         let alive: Vec<usize> = winners.iter().copied().filter(alive).collect();
-        let first = *alive.first().ok_or(Contradiction)?;
-        let home = |op: usize| self.known.home[op].0;
-        if alive.iter().all(|&winner| home(winner) == home(first)) { self.must_see(query, first) } else { Ok(()) }
+        let (first, last) = (*alive.first().ok_or(Contradiction)?, *alive.last().ok_or(Contradiction)?);
+        if self.known.home[first].0 != self.known.home[last].0 {
+            return Ok(());
+        }
+        self.must_see(query, first)?;
+        // Who sees the last of them sees all of them.
+        if self.saw(query, last) { self.stays_uncovered(query, last, coverers) } else { Ok(()) }
+    }
+
+    fn stays_uncovered(&mut self, query: usize, op: usize, coverers: &[usize]) -> Carried {
+        for &coverer in coverers {
+            if self.saw(query, coverer) {
+                self.must_miss(coverer, op)?;
+            }
+        }
+        Ok(())
     }
 
     /// All winners that were seen are covered.
@@ -389,8 +402,9 @@ impl<'a> Carry<'a> {
         }
         let returned =
             |&write: &usize| matches!(known.operation(write), Operation::Write(_, value) if values.contains(&value));
-        let others: Vec<usize> = writes.iter().copied().filter(|write| !returned(write)).collect();
-        self.all_covered(read, &others, writes, false)
+        // What covers another value is covered in turn, until a value was returned.
+        let (returned, others): (Vec<usize>, Vec<usize>) = writes.iter().partition(|write| returned(write));
+        self.all_covered(read, &others, &returned, false)
     }
 
     /// The read saw the candidate that it chose, and nothing that saw that.
@@ -407,7 +421,11 @@ impl<'a> Carry<'a> {
             to -= 1;
         }
         self.choose(read, from, to)?;
-        if from == to { self.must_see(read, candidates[from as usize]) } else { Ok(()) }
+        if from < to {
+            return Ok(());
+        }
+        self.must_see(read, candidates[from as usize])?;
+        self.stays_uncovered(read, candidates[from as usize], writes)
     }
 
     /// Increments minus decrements: on each replica, what the others leave to it.

@@ -2,11 +2,15 @@
 
 use super::bounds::{Bounds, Conflict, Literal};
 
+/// A lesson may follow many decisions before the conflict. Most of those have nothing to do with it, and would be made again;
+/// beyond this many, only the last one is taken back.
+const FAR: usize = 200;
+
 /// What a conflict teaches.
 pub(super) struct Lesson {
     /// The literal to assert comes first, one of the highest level below it second.
     pub(super) clause: Vec<Literal>,
-    /// The level at which the first literal follows.
+    /// The level to go back to; the first literal follows there.
     pub(super) level: usize,
 }
 
@@ -83,6 +87,7 @@ impl Clauses {
     fn lesson(&self, bounds: &Bounds<'_>, first: Literal, at: usize) -> Lesson {
         let mut clause = vec![first.negated()];
         let mut highest = 0;
+        let below = bounds.level_of(at) - 1;
         for entry in (0..at).rev() {
             let Some(bound) = self.needed[entry] else { continue };
             let literal = Literal { bound, ..bounds.trail()[entry].literal }.negated();
@@ -95,7 +100,7 @@ impl Clauses {
             }
             clause.push(literal);
         }
-        Lesson { clause, level: highest }
+        Lesson { clause, level: if below - highest > FAR { below } else { highest } }
     }
 
     /// Adds a clause whose first literal is not false and whose others are, and asserts the first.

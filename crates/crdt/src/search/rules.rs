@@ -64,11 +64,11 @@ impl<'p> Rules<'p> {
             Rule::Covered { winners, coverers, .. } => {
                 view.covered(coverers, |replica| view.problem.last_of(winners, replica, view.least(replica)))
             }
-            Rule::Only { writes } => {
+            Rule::Only { writes, returned: coverers } => {
                 let Operation::Read(_, returned) = self.problem.history.operation(OpId(query.op)) else {
                     unreachable!("only reads have this rule")
                 };
-                view.covered(writes, |replica| {
+                view.covered(coverers, |replica| {
                     let last = view.problem.last_of(writes, replica, view.least(replica))?;
                     match view.problem.history.operation(OpId(last)) {
                         Operation::Write(_, value) if returned.binary_search(&value).is_ok() => None,
@@ -195,10 +195,12 @@ impl View<'_> {
                 Some(coverer) => steps.reasons.push(self.saw(coverer)),
             }
         }
+        let mut uncovered = None;
         for replica in 0..self.problem.replicas {
             if let Some(winner) = self.problem.last_of(winners, replica, self.least(replica)) {
                 match self.coverer_of(winner, coverers) {
-                    None => return Answer::Explained,
+                    None if uncovered.is_some() => return Answer::Explained,
+                    None => uncovered = Some(winner),
                     Some(coverer) => {
                         steps.reasons.push(self.saw(coverer));
                         steps.reasons.push(self.literal_saw(coverer, winner));
@@ -214,7 +216,25 @@ impl View<'_> {
                 }
             }
         }
-        steps.finish()
+        match uncovered {
+            Some(winner) if steps.literals.is_empty() => self.stays_uncovered(winner, coverers, steps.reasons),
+            Some(_) => Answer::Explained,
+            None => steps.finish(),
+        }
+    }
+
+    /// It must be this one: nothing that was seen saw it.
+    fn stays_uncovered(&self, op: u32, coverers: Track, mut reasons: Vec<Literal>) -> Answer {
+        let (home, position) = (self.problem.replica(op), self.problem.position(op));
+        let last = |replica| self.problem.last_of(coverers, replica, self.least(replica));
+        let mut seen = (0..self.problem.replicas).filter_map(last);
+        match seen.find(|&coverer| self.bounds.most(coverer, home) > position) {
+            None => Answer::Explained,
+            Some(coverer) => {
+                reasons.push(self.saw(coverer));
+                Answer::Forced(self.literal_missed(coverer, op), reasons)
+            }
+        }
     }
 
     /// On each replica, the last operation that is to be covered, is.
@@ -307,7 +327,7 @@ impl View<'_> {
                 return Answer::Forced(self.saw(write), chosen.to_vec());
             }
             return match self.coverer_of(write, writes) {
-                None => Answer::Explained,
+                None => self.stays_uncovered(write, writes, chosen.to_vec()),
                 Some(later) => {
                     Answer::Impossible([&chosen[..], &[self.saw(later), self.literal_saw(later, write)]].concat())
                 }

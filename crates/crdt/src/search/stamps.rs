@@ -82,7 +82,10 @@ fn seen(problem: &Problem<'_>, bounds: &Bounds<'_>, edges: &mut Vec<Edge>) {
 fn chosen(problem: &Problem<'_>, bounds: &Bounds<'_>, edges: &mut Vec<Edge>) {
     for query in &problem.queries {
         let Rule::Choice { variable, candidates, writes } = query.rule else { continue };
-        let (choice, _) = bounds.choice(variable);
+        let (choice, most) = bounds.choice(variable);
+        if choice < most {
+            continue;
+        }
         let write = problem.members(candidates)[choice as usize];
         for replica in 0..problem.replicas {
             if let Some(other) = problem.last_of(writes, replica, bounds.least(query.op, replica))
