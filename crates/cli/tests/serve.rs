@@ -87,9 +87,12 @@ impl Served {
 
 impl Drop for Served {
     fn drop(&mut self) {
-        let pid = rustix::process::Pid::from_child(&self.child);
-        let _ = rustix::process::kill_process(pid, rustix::process::Signal::INT);
-        let _ = self.child.wait();
+        // A test may have ended it: then its number may be somebody else's.
+        if let Ok(None) = self.child.try_wait() {
+            let pid = rustix::process::Pid::from_child(&self.child);
+            let _ = rustix::process::kill_process(pid, rustix::process::Signal::INT);
+            let _ = self.child.wait();
+        }
     }
 }
 
@@ -300,6 +303,36 @@ fn jobs_have_a_limit_and_can_be_stopped() {
     served.submit(&format!("{page}/stop"), "");
     served.end_of(&page);
     assert_eq!(run().status, 303);
+}
+
+/// The processes that a process has started, without those that only wait to be noticed.
+#[cfg(target_os = "linux")]
+fn children(of: u32) -> Vec<u32> {
+    let told = |process: fs::DirEntry| {
+        let stat = fs::read_to_string(process.path().join("stat")).ok()?;
+        let mut rest = stat.rsplit_once(") ")?.1.split(' ');
+        let (state, parent) = (rest.next()?, rest.next()?.parse::<u32>().ok()?);
+        (state != "Z" && parent == of).then(|| process.file_name().to_str()?.parse().ok()).flatten()
+    };
+    fs::read_dir("/proc").unwrap().flatten().filter_map(told).collect()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn jobs_end_with_a_server_that_is_killed() {
+    let mut served = Served::start(&[]);
+    let started = served.submit("/runs", "db=sqlite&duration=600");
+    assert_eq!(started.status, 303, "{}", started.body);
+    let jobs = children(served.child.id());
+    assert_eq!(jobs.len(), 1);
+    served.child.kill().unwrap();
+    served.child.wait().unwrap();
+    let is_there = || fs::read_to_string(format!("/proc/{}/stat", jobs[0])).is_ok_and(|stat| !stat.contains(") Z "));
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while is_there() {
+        assert!(Instant::now() < deadline, "the run goes on");
+        thread::sleep(Duration::from_millis(50));
+    }
 }
 
 #[test]
