@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::home::kind;
 use super::layout::{later, page};
-use super::numbers::{grouped, share, short, size, time};
+use super::numbers::{grouped, ratio, share, short, size, time};
 use super::table::{Column, table};
 use super::{escaped, statistics, verdicts, work};
 use crate::library::{Entry, Told};
@@ -83,31 +83,30 @@ const NUMBERS: [Column; 4] =
 fn row(name: &str, left: Option<f64>, right: Option<f64>, tell: impl Fn(f64) -> String) -> Option<Vec<String>> {
     left.or(right)?;
     let told = |value: Option<f64>| value.map_or_else(|| "unknown".to_owned(), &tell);
-    let ratio = match (left, right) {
-        (Some(left), Some(right)) if left > 0.0 => short(right / left),
-        _ => "–".to_owned(),
-    };
+    let ratio = left.zip(right).map_or_else(|| "–".to_owned(), |(left, right)| ratio(right, left));
     Some(vec![name.to_owned(), told(left), told(right), ratio])
 }
 
 /// What the checks took, at the levels that both were checked at.
 fn checks(left: &Side, right: &Side) -> String {
-    let both: Vec<(&Told, &Told)> =
-        IsolationLevel::ALL.into_iter().filter_map(|level| left.told(level).zip(right.told(level))).collect();
-    let of_level = both.iter().filter_map(|(a, b)| row(&escaped(&a.level), a.seconds, b.seconds, time));
-    let stages = work::stages(both.iter().flat_map(|(a, b)| [*a, *b]));
-    let (lefts, rights): (Vec<&Told>, Vec<&Told>) = both.iter().copied().unzip();
-    let sum = |side: &[&Told], stage: &str| Some(side.iter().map(|told| work::took(told, stage)).sum());
-    let of_stage = stages.iter().filter_map(|stage| {
-        row(&format!("stage {}, all levels", escaped(stage)), sum(&lefts, stage), sum(&rights, stage), time)
-    });
-    let rows: Vec<Vec<String>> = of_level.chain(of_stage).collect();
-    if rows.is_empty() {
+    let both = IsolationLevel::ALL.into_iter().filter_map(|level| left.told(level).zip(right.told(level)));
+    let (lefts, rights): (Vec<&Told>, Vec<&Told>) = both.unzip();
+    if lefts.is_empty() {
         return String::new();
     }
+    let all = |side: &[&Told]| side.iter().map(|told| told.seconds).sum();
+    let mut rows: Vec<Vec<String>> = row("all levels", all(&lefts), all(&rights), time).into_iter().collect();
+    let sum = |side: &[&Told], stage: &str| Some(side.iter().map(|told| work::took(told, stage)).sum());
+    rows.extend(work::stages(lefts.iter().chain(&rights).copied()).into_iter().filter_map(|stage| {
+        row(&format!("all levels, stage {}", escaped(stage)), sum(&lefts, stage), sum(&rights, stage), time)
+    }));
+    // One that follows from another level took no stages, and its time says nothing.
+    let is_own = |(a, b): &(&&Told, &&Told)| !a.stages.is_empty() && !b.stages.is_empty();
+    let own = lefts.iter().zip(&rights).filter(is_own);
+    rows.extend(own.filter_map(|(a, b)| row(&escaped(&a.level), a.seconds, b.seconds, time)));
     format!(
-        "<h2>Time of the checks</h2>\n<p class=\"hint\">Of the levels that both were checked at. A level that follows from another one \
-         takes next to no time.</p>\n{}",
+        "<h2>Time of the checks</h2>\n<p class=\"hint\">Of the levels that both were checked at. Single levels are listed where neither \
+         side could conclude the verdict from another level.</p>\n{}",
         table("Time of the checks", &NUMBERS, &rows)
     )
 }
@@ -166,7 +165,6 @@ mod tests {
     fn ratios_are_told_where_there_are_two_numbers() {
         assert_eq!(row("x", None, None, short), None);
         assert_eq!(row("x", Some(2.0), Some(3.0), short).unwrap(), ["x", "2.00", "3.00", "1.50"]);
-        assert_eq!(row("x", Some(0.0), Some(3.0), short).unwrap()[3], "–");
         assert_eq!(row("x", None, Some(3.0), short).unwrap(), ["x", "unknown", "3.00", "–"]);
     }
 }
