@@ -22,6 +22,7 @@ mod load;
 mod markup;
 mod mock;
 mod output;
+mod parent;
 mod progress;
 mod run;
 mod serve;
@@ -30,5 +31,6 @@ mod system;
 mod values;
 
 fn main() -> ExitCode {
+    parent::watch();
     args::dispatch()
 }

@@ -27,10 +27,6 @@ mod view;
 pub use exhibit::Exhibit;
 pub use section::{Section, VerdictRow};
 
-/// Where the content begins, and where it ends. Neither can be within it: all that is not ours is escaped.
-const MAIN: &str = "<main id=\"main\" tabindex=\"-1\">\n";
-const END: &str = "</main>\n<script>";
-
 /// A page in the making.
 ///
 /// ```
@@ -51,7 +47,7 @@ const END: &str = "</main>\n<script>";
 ///     .exhibit(Exhibit::new(&history, counterexample).violating(level));
 /// let html = Page::new("What happened").section(section).html();
 /// assert!(html.starts_with("<!doctype html>") && html.contains("lost-update"));
-/// assert!(Page::content(&html).is_some_and(|content| content.contains("lost-update") && !content.contains("<main")));
+/// assert!(Exhibit::in_page(&html).is_some_and(|exhibit| exhibit.contains("lost-update") && exhibit.starts_with("<article")));
 /// # Ok::<(), isonomy_history::HistoryError>(())
 /// ```
 pub struct Page {
@@ -88,12 +84,6 @@ impl Page {
         assets::SCRIPT
     }
 
-    /// What is inside `<main>` of a document that [`html`](Page::html) made.
-    pub fn content(html: &str) -> Option<&str> {
-        let (_, rest) = html.split_once(MAIN)?;
-        rest.rsplit_once(END).map(|(content, _)| content)
-    }
-
     /// As an HTML document.
     pub fn html(&self) -> String {
         let style = assets::style();
@@ -113,7 +103,7 @@ impl Page {
             "<a class=\"skip\" href=\"#main\">Skip to the content</a>\n<header class=\"top\">\n<h1>{title}</h1>"
         );
         out += "<button type=\"button\" class=\"theme control\" aria-label=\"Dark colours\" aria-pressed=\"false\">◐</button>\n</header>\n";
-        out += MAIN;
+        out += "<main id=\"main\" tabindex=\"-1\">\n";
         for text in &self.introduction {
             let _ = writeln!(out, "<p class=\"lead\">{}</p>", xml(text));
         }
@@ -122,7 +112,7 @@ impl Page {
         for (index, section) in self.sections.iter().enumerate() {
             section.render(&mut out, index + 1, &mut exhibits);
         }
-        let _ = writeln!(out, "{END}{}</script>\n</body>\n</html>", assets::SCRIPT);
+        let _ = writeln!(out, "</main>\n<script>{}</script>\n</body>\n</html>", assets::SCRIPT);
         out
     }
 

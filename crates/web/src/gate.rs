@@ -10,10 +10,8 @@
 
 use std::net::IpAddr;
 
-use axum::http::{HeaderMap, Method, header};
-use sha2::{Digest, Sha256};
-
 use crate::secret::{Token, name};
+use axum::http::{HeaderMap, Method, header};
 
 /// The cookie.
 const COOKIE: &str = "isonomy";
@@ -39,9 +37,9 @@ pub(crate) enum Refused {
 
 impl Gate {
     pub(crate) fn new(token: Option<Token>, address: IpAddr) -> Self {
-        let pass = Sha256::digest(name().as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let pass = name();
         let cookie = format!("{COOKIE}={pass}; Path=/; HttpOnly; SameSite=Strict");
-        Gate { token, pass: Token::new(pass), cookie, exposed: !address.is_loopback() }
+        Gate { token, pass: Token::new(&pass), cookie, exposed: !address.is_loopback() }
     }
 
     /// Whether a request may go on. Assets and the login page need no token.

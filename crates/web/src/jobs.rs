@@ -14,10 +14,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 pub(crate) use check::Check;
-pub(crate) use job::{Job, State, Task};
+pub(crate) use job::{Job, Progress, State, Task};
 pub(crate) use run::Run;
 
 use crate::config::Limits;
+use crate::library::Entry;
 
 /// All jobs.
 #[derive(Debug)]
@@ -76,9 +77,10 @@ impl Jobs {
         self.list().into_iter().find(|job| job.number() == number)
     }
 
-    /// The last check of a history that came to its end.
-    pub(crate) fn last_check(&self, id: &str) -> Option<Arc<Job>> {
-        self.list().into_iter().find(|job| matches!(job.state(), State::Ended(0 | 1 | 3)) && job.is_check_of(id))
+    /// The checks of a history as it is now that came to their ends, the newest first.
+    pub(crate) fn checks_of(&self, entry: &Entry) -> Vec<Arc<Job>> {
+        let is_one = |job: &Arc<Job>| matches!(job.state(), State::Ended(0 | 1 | 3)) && job.is_check_of(entry);
+        self.list().into_iter().filter(is_one).collect()
     }
 
     /// Ends all that run, at once.

@@ -11,6 +11,8 @@
 mod assets;
 mod config;
 mod events;
+mod evidence;
+mod findings;
 mod form;
 mod gate;
 mod jobs;

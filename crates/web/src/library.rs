@@ -6,13 +6,15 @@
 
 mod entry;
 mod scan;
+mod told;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-pub(crate) use entry::{Entry, Kind, Told};
+pub(crate) use entry::{Entry, Kind};
+pub(crate) use told::{Told, weakest};
 
 /// The folders, and what was found in them.
 #[derive(Debug)]
@@ -53,20 +55,25 @@ impl Library {
         Listing { entries, cut }
     }
 
-    /// What has this id, if it was listed and is still where it was.
+    /// What has this id, as it is now, if it was listed and is still where it was.
     pub(crate) fn find(&self, id: &str) -> Option<Entry> {
-        let known = |id: &str| self.known.lock().expect("no thread panics with the lock").get(id).cloned();
-        let entry = known(id).or_else(|| {
+        let known = || self.known.lock().expect("no thread panics with the lock");
+        if !known().contains_key(id) {
             self.list();
-            known(id)
-        })?;
-        self.is_inside(&entry.path).then_some(entry)
+        }
+        let listed = known().get(id)?.clone();
+        let (folder, path) = (self.folder_of(&listed.path)?, listed.path.clone());
+        let kind = fs::symlink_metadata(&path).ok()?.file_type();
+        let entry = scan::look(&folder, &path, kind, &BTreeMap::from([(listed.id.clone(), listed)]))?;
+        known().insert(entry.id.clone(), entry.clone());
+        Some(entry)
     }
 
-    /// Whether a path is what it says, without links, and below one of the folders. It was when it was listed.
-    fn is_inside(&self, path: &Path) -> bool {
-        let folders = || self.folders.iter().filter_map(|folder| fs::canonicalize(folder).ok());
-        fs::canonicalize(path).is_ok_and(|real| real == path && folders().any(|folder| real.starts_with(folder)))
+    /// The folder that a path is below, if it is what it says, without links. It was when it was listed.
+    fn folder_of(&self, path: &Path) -> Option<PathBuf> {
+        let mut folders = self.folders.iter().filter_map(|folder| fs::canonicalize(folder).ok());
+        fs::canonicalize(path).ok().filter(|real| real == path)?;
+        folders.find(|folder| path.starts_with(folder))
     }
 }
 
@@ -91,6 +98,7 @@ mod tests {
         write(inside.path(), "seed-4/history.jsonl");
         write(inside.path(), ".hidden/c.jsonl");
         fs::write(inside.path().join("notes.jsonl"), "not a history\u{0}").unwrap();
+        fs::write(inside.path().join("server.log"), "http://127.0.0.1:8765/\n").unwrap();
         std::os::unix::fs::symlink(&secret, inside.path().join("link.jsonl")).unwrap();
         std::os::unix::fs::symlink(outside.path(), inside.path().join("folder")).unwrap();
 
@@ -112,6 +120,10 @@ mod tests {
         fs::remove_file(&path).unwrap();
         std::os::unix::fs::symlink(&secret, &path).unwrap();
         assert!(library.find(&id).is_none());
+        let path = run.path.join("history.jsonl");
+        fs::remove_file(&path).unwrap();
+        std::os::unix::fs::symlink(&secret, &path).unwrap();
+        assert!(library.find(&run.id).is_none());
     }
 
     #[test]

@@ -7,9 +7,9 @@
 //! | `GET /histories/{id}/file` | the history itself |
 //! | `POST /histories/{id}/check` | starts a check; a form with `level`, several times, and `timeout` |
 //! | `GET /runs/new`, `POST /runs` | starts a run |
-//! | `GET /jobs/{number}` | a job; `…/events` are server-sent events, `…/files/{name}` what it left |
+//! | `GET /jobs/{number}?level=` | a job, with the counterexample of a level; `…/events` are server-sent events, `…/files/{name}` what it left |
 //! | `POST /jobs/{number}/stop` | stops it |
-//! | `GET /compare?id=&id=` | two of them side by side |
+//! | `GET /compare?id=&id=` | two of them side by side; `/compare/numbers?id=&id=` is a part of the page |
 //! | `POST /uploads?name=` | takes a history in, as the body |
 //! | `GET /api/histories`, `/api/histories/{id}/transactions`, `/api/jobs`, `/api/jobs/{number}` | the same as JSON |
 
@@ -58,6 +58,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/jobs/{number}/files/{name}", get(pages::left))
         .route("/jobs/{number}/stop", post(change::stop))
         .route("/compare", get(pages::compare))
+        .route("/compare/numbers", get(pages::numbers))
         .route("/uploads", post(change::upload))
         .route("/api/histories", get(api::histories))
         .route("/api/histories/{id}/transactions", get(api::transactions))
@@ -76,17 +77,16 @@ async fn guard(State(app): Shared, request: Request, next: Next) -> Response {
     let mut response = match app.gate.check(request.method(), request.uri().path(), request.headers()) {
         Ok(()) => next.run(request).await,
         Err(Refused::Host) => {
-            Problem::new(StatusCode::MISDIRECTED_REQUEST, "this server is for this machine: use 127.0.0.1 or localhost")
+            Problem::new(StatusCode::MISDIRECTED_REQUEST, "this server answers to 127.0.0.1 and localhost only")
                 .into_response()
         }
         Err(Refused::Token) if for_people => (StatusCode::UNAUTHORIZED, html(view::login(false))).into_response(),
         Err(Refused::Token) => {
-            let message = "the token is wanted: `Authorization: Bearer TOKEN`, or log in at /login";
+            let message = "a token is needed: send `Authorization: Bearer TOKEN`, or log in at /login";
             Problem::new(StatusCode::UNAUTHORIZED, message).into_response()
         }
         Err(Refused::Origin) => {
-            let message =
-                "what changes something must come from a page of this server, or with the header `X-Isonomy: 1`";
+            let message = "a request that changes something must come from a page of this server, or have the header `X-Isonomy: 1`";
             Problem::new(StatusCode::FORBIDDEN, message).into_response()
         }
     };
@@ -117,7 +117,7 @@ async fn asset(Path(name): Path<String>) -> Response {
 
 /// Does what may take a while in a thread where waiting is allowed.
 async fn wait<T: Send + 'static>(work: impl FnOnce() -> Result<T, Problem> + Send + 'static) -> Result<T, Problem> {
-    let broken = |_| Problem::internal("internal error: this is a bug of isonomy");
+    let broken = |_| Problem::internal("internal error; this is a bug in isonomy, please report it");
     tokio::task::spawn_blocking(work).await.map_err(broken)?
 }
 

@@ -2,7 +2,6 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,6 +21,7 @@ use crate::jobs::Jobs;
 use crate::library::Library;
 use crate::routes;
 use crate::shelf::Shelf;
+use crate::upload::Uploads;
 
 /// How long the end waits for answers that are under way.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -37,8 +37,7 @@ pub(crate) struct App {
     pub(crate) library: Library,
     pub(crate) shelf: Shelf,
     pub(crate) jobs: Jobs,
-    /// Where uploads are.
-    pub(crate) uploads: PathBuf,
+    pub(crate) uploads: Uploads,
     /// Removed at the end, with all uploads and all that jobs left.
     _home: TempDir,
 }
@@ -92,7 +91,7 @@ impl Server {
             library: Library::new(folders, limits.listed),
             shelf: Shelf::new(limits),
             jobs: Jobs::new(config.program.clone(), jobs, limits),
-            uploads,
+            uploads: Uploads::new(uploads, limits),
             _home: home,
             config,
         });

@@ -28,6 +28,25 @@ pub(crate) struct Course {
     pub(crate) rate: Vec<f64>,
     /// Share of transactions that aborted. Spans in which none ended have none.
     pub(crate) aborted: Vec<f64>,
+    /// Within how many seconds half of all commits were done, and 99 of 100. `None` if there were none.
+    pub(crate) latency: Option<(f64, f64)>,
+}
+
+impl Statistics {
+    /// The share of all transactions that aborted; `None` if there are no transactions.
+    pub(crate) fn abort_rate(&self) -> Option<f64> {
+        (self.transactions > 0).then(|| self.aborted as f64 / self.transactions as f64)
+    }
+
+    /// Over the whole time, if the history has times.
+    pub(crate) fn commits_per_second(&self) -> Option<f64> {
+        self.course.as_ref().map(|course| self.committed as f64 / course.seconds)
+    }
+
+    /// See [`Course::latency`].
+    pub(crate) fn latency(&self) -> Option<(f64, f64)> {
+        self.course.as_ref()?.latency
+    }
 }
 
 pub(crate) fn statistics(history: &History) -> Statistics {
@@ -62,12 +81,15 @@ fn course(history: &History) -> Option<Course> {
     })?;
     // Clocks may be of any unit and epoch: the difference may be larger than an `i64`.
     let length = (i128::from(last) - i128::from(first)).max(1) as f64;
-    let (mut commits, mut aborts) = (vec![0u64; SPANS], vec![0u64; SPANS]);
-    for (_, finish, outcome) in ended() {
+    let (mut commits, mut aborts, mut latencies) = (vec![0u64; SPANS], vec![0u64; SPANS], Vec::new());
+    for (start, finish, outcome) in ended() {
         let share = (i128::from(finish) - i128::from(first)) as f64 / length;
         let span = ((share * SPANS as f64) as usize).min(SPANS - 1);
         match outcome {
-            Outcome::Committed => commits[span] += 1,
+            Outcome::Committed => {
+                commits[span] += 1;
+                latencies.push(finish.saturating_sub(start));
+            }
             Outcome::Aborted => aborts[span] += 1,
             Outcome::Indeterminate => {}
         }
@@ -75,7 +97,15 @@ fn course(history: &History) -> Option<Course> {
     let seconds = length / 1e9;
     let rate = commits.iter().map(|&commits| commits as f64 * SPANS as f64 / seconds).collect();
     let share = |(&commits, &aborts): (&u64, &u64)| aborts as f64 / ((commits + aborts).max(1)) as f64;
-    Some(Course { seconds, rate, aborted: commits.iter().zip(&aborts).map(share).collect() })
+    let latency = percentile(&mut latencies, 0.5).zip(percentile(&mut latencies, 0.99));
+    Some(Course { seconds, rate, aborted: commits.iter().zip(&aborts).map(share).collect(), latency })
+}
+
+/// Within how many seconds a share of all was done.
+fn percentile(latencies: &mut [i64], share: f64) -> Option<f64> {
+    let at = ((share * latencies.len() as f64).ceil() as usize).saturating_sub(1);
+    // The rest need not be in order.
+    (!latencies.is_empty()).then(|| *latencies.select_nth_unstable(at).1 as f64 / 1e9)
 }
 
 #[cfg(test)]
@@ -96,5 +126,14 @@ mod tests {
         assert!((course.seconds - 2.0).abs() < 1e-9);
         assert_eq!(course.rate.iter().filter(|&&rate| rate > 0.0).count(), 1);
         assert_eq!(course.rate.len(), SPANS);
+        assert_eq!(course.latency, Some((1.0, 1.0)));
+    }
+
+    #[test]
+    fn shares_of_latencies() {
+        let mut latencies: Vec<i64> = (1..=100).rev().map(|number| number * 1_000_000_000).collect();
+        assert_eq!(percentile(&mut latencies, 0.5), Some(50.0));
+        assert_eq!(percentile(&mut latencies, 0.99), Some(99.0));
+        assert_eq!((percentile(&mut [3_000_000_000], 0.99), percentile(&mut [], 0.5)), (Some(3.0), None));
     }
 }

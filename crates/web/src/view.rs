@@ -7,17 +7,23 @@ mod job;
 mod layout;
 mod numbers;
 mod plot;
+mod report;
 mod run;
+mod statistics;
+mod table;
 mod transactions;
 mod verdicts;
+mod work;
 
-pub(crate) use compare::{Side, compare};
-pub(crate) use history::{history, statistics};
+pub(crate) use compare::{Side, compare, numbers};
+pub(crate) use history::history;
 pub(crate) use home::home;
-pub(crate) use job::{FILES, job};
+pub(crate) use job::{FILES, Outcome, ended, running};
 pub(crate) use layout::{login, problem};
 pub(crate) use run::run;
+pub(crate) use statistics::statistics;
 pub(crate) use transactions::transactions;
+pub(crate) use verdicts::strongest;
 
 /// Text as it may stand in HTML, in attributes too.
 fn escaped(text: &str) -> String {
@@ -35,20 +41,6 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// A table of rows whose cells are marked up already.
-fn table(label: &str, head: &[&str], rows: &[Vec<String>]) -> String {
-    let mut out = format!("<div class=\"table\">\n<table aria-label=\"{}\">\n<thead><tr>", escaped(label));
-    for title in head {
-        out += &format!("<th scope=\"col\">{}</th>", escaped(title));
-    }
-    out += "</tr></thead>\n<tbody>\n";
-    for row in rows {
-        let cells: String = row.iter().map(|cell| format!("<td>{cell}</td>")).collect();
-        out += &format!("<tr>{cells}</tr>\n");
-    }
-    out + "</tbody>\n</table>\n</div>\n"
-}
-
 /// A list of names with what they stand for, which is marked up already.
 fn facts(facts: &[(&str, String)]) -> String {
     let fact = |(name, value): &(&str, String)| format!("<div><dt>{}</dt><dd>{value}</dd></div>\n", escaped(name));
@@ -62,6 +54,5 @@ mod tests {
     #[test]
     fn nothing_gets_through_unescaped() {
         assert_eq!(escaped("<a href=\"x\" id='y'>&"), "&lt;a href=&quot;x&quot; id=&#39;y&#39;&gt;&amp;");
-        assert!(!table("<b>", &["<i>"], &[]).contains("<i>"));
     }
 }

@@ -7,6 +7,7 @@ use isonomy_history::{EventId, History, Outcome, TxnId};
 
 use super::names::Names;
 use super::scenes::{Scene, scene_of, scenes};
+use super::view;
 use crate::text::{shortened, with_short_words};
 
 /// So many events of a transaction are on the page beside those that matter.
@@ -126,6 +127,22 @@ impl Exhibit {
     pub fn source(mut self, name: impl Into<String>) -> Self {
         self.source = Some(name.into());
         self
+    }
+
+    /// By itself, for a server that shows it in pages of its own with [`Page::style`](crate::Page::style) and
+    /// [`Page::script`](crate::Page::script). Headings begin at the third level.
+    pub fn html(&self) -> String {
+        let mut out = String::new();
+        view::render(&mut out, self, 1);
+        out
+    }
+
+    /// The first exhibit of a document that [`Page::html`](crate::Page::html) made, as [`html`](Exhibit::html) would write it.
+    pub fn in_page(page: &str) -> Option<&str> {
+        // Neither mark can be inside an exhibit: all that is not ours is escaped there.
+        let begin = page.find(view::BEGIN)?;
+        let end = begin + page[begin..].find(view::END)? + view::END.len();
+        Some(&page[begin..end])
     }
 
     /// For a section that has the name of the anomaly itself.

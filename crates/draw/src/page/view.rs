@@ -6,9 +6,13 @@ use super::exhibit::Exhibit;
 use super::{cards, data, drawings, story};
 use crate::text::xml;
 
+/// How an exhibit begins and how it ends.
+pub(super) const BEGIN: &str = "<article class=\"exhibit\" ";
+pub(super) const END: &str = "</article>\n";
+
 /// Writes an exhibit. Its number makes the ids of its elements unique on the page.
 pub(super) fn render(out: &mut String, exhibit: &Exhibit, number: usize) {
-    let _ = writeln!(out, "<article class=\"exhibit\" id=\"x{number}\" aria-labelledby=\"x{number}-title\">");
+    let _ = writeln!(out, "{BEGIN}id=\"x{number}\" aria-labelledby=\"x{number}-title\">");
     header(out, exhibit, number);
     bar(out, exhibit, number);
     let _ = writeln!(out, "<div class=\"columns\">\n<section class=\"told\" aria-labelledby=\"x{number}-told\">");
@@ -19,7 +23,7 @@ pub(super) fn render(out: &mut String, exhibit: &Exhibit, number: usize) {
     drawings::render(out, exhibit, number);
     out.push_str("</div>\n</div>\n");
     cards::render(out, exhibit, number);
-    let _ = writeln!(out, "<script type=\"application/json\">{}</script>\n</article>", data::json(exhibit));
+    let _ = write!(out, "<script type=\"application/json\">{}</script>\n{END}", data::json(exhibit));
 }
 
 /// What it is called, what it is, and what it means for levels.

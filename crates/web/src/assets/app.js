@@ -9,7 +9,10 @@
     into.setAttribute("aria-busy", "true");
     try {
       const answer = await fetch(address);
-      if (answer.ok) {
+      if (answer.status === 401) {
+        // The server was started again, and wants the token once more.
+        location.reload();
+      } else if (answer.ok) {
         // Made by our server, which escapes whatever a history calls things.
         into.innerHTML = await answer.text();
       } else {
@@ -20,13 +23,35 @@
       into.textContent = "The server does not answer.";
     }
     into.removeAttribute("aria-busy");
+    reachable();
   }
+
+  // Tables that scroll sideways can be reached by keyboard; those that fit are no stop on the way.
+  function reachable() {
+    for (const box of all(".table")) {
+      const label = one("table", box).getAttribute("aria-label");
+      if (box.scrollWidth > box.clientWidth) {
+        for (const [name, value] of [["tabindex", "0"], ["role", "group"], ["aria-label", label]]) box.setAttribute(name, value);
+      } else {
+        for (const name of ["tabindex", "role", "aria-label"]) box.removeAttribute(name);
+      }
+    }
+  }
+  addEventListener("resize", reachable);
+  reachable();
 
   all("[data-load]").forEach((element) => fragment(element.dataset.load, element));
 
   for (const form of all("[data-slices]")) {
-    const into = one("[data-slice]", form.parentElement);
-    const show = () => fragment(`${form.dataset.slices}?${new URLSearchParams(new FormData(form))}`, into);
+    const [into, count] = ["[data-slice]", "[data-count]"].map((name) => one(name, form.parentElement));
+    const show = async () => {
+      // The buttons are in what is replaced: whoever used one by keyboard stays at it, or at the other one if it has done its work.
+      const used = all("[data-to]", into).indexOf(document.activeElement);
+      await fragment(`${form.dataset.slices}?${new URLSearchParams(new FormData(form))}`, into);
+      const buttons = all("[data-to]", into);
+      if (used >= 0) (buttons[used]?.disabled ? buttons[1 - used] : buttons[used])?.focus();
+      count.textContent = one("[data-total]", into)?.textContent ?? into.textContent;
+    };
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       show();
@@ -67,7 +92,18 @@
   }
 
   for (const box of all("[data-job]")) {
-    const [doing, bar, numbers] = ["[data-doing]", "[data-progress]", "[data-numbers]"].map((name) => one(name, box));
+    const [doing, aloud, bar, numbers] = ["[data-doing]", "[data-aloud]", "[data-progress]", "[data-numbers]"].map((name) => one(name, box));
+    // What is said aloud must not be said all the time: rates change with every event.
+    let said = -Infinity;
+    const say = (text) => {
+      if (performance.now() - said < 10000) return;
+      said = performance.now();
+      aloud.textContent = text;
+    };
+    const counted = ({ done, total }) => {
+      if (box.dataset.counts === "bytes") return total ? `${Math.floor((100 * done) / total)} % of the file read, ` : "";
+      return total ? `${done} of ${total} committed, ` : `${done} committed, `;
+    };
     const events = new EventSource(`/jobs/${box.dataset.job}/events`);
     events.onmessage = (event) => {
       const told = JSON.parse(event.data);
@@ -78,10 +114,9 @@
         return;
       }
       const text = told.state === "stopping" ? "stopping" : told.doing;
-      // Said aloud only when it changes.
-      if (doing.textContent !== text) doing.textContent = text;
-      const count = told.total ? `${told.done} of ${told.total} done, ` : told.done ? `${told.done} done, ` : "";
-      numbers.textContent = `${count}${told.seconds.toFixed(1)} s`;
+      doing.textContent = text;
+      numbers.textContent = `${counted(told)}${told.seconds.toFixed(1)} s`;
+      say(`${text}, ${numbers.textContent}`);
       if (told.total) {
         bar.max = told.total;
         bar.value = Math.min(told.done, told.total);
@@ -93,6 +128,8 @@
     stop.addEventListener("submit", async (event) => {
       event.preventDefault();
       await fetch(stop.action, { method: "POST", headers: { "X-Isonomy": "1" }, redirect: "manual" });
+      // Whoever does not want to wait for what it still does asks again.
+      one("button", stop).textContent = "Stop at once";
     });
   }
 })();

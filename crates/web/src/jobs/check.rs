@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::SystemTime;
 
 use isonomy::IsolationLevel;
 
@@ -17,11 +18,14 @@ pub(crate) struct Check {
     /// Its name, for people.
     pub(crate) name: String,
     path: PathBuf,
+    /// What the file was like when it was checked.
+    size: u64,
+    modified: SystemTime,
     /// All that the history's data allows if empty.
-    pub(crate) levels: Vec<IsolationLevel>,
+    levels: Vec<IsolationLevel>,
     timeout: Option<u32>,
     /// Make all constraints at once, to see how many there are.
-    constraints: bool,
+    pub(crate) constraints: bool,
 }
 
 impl Check {
@@ -36,8 +40,13 @@ impl Check {
         }
         let timeout = form.get("timeout").map(|text| number(text, "timeout", 86_400)).transpose()?;
         let constraints = form.get("constraints").is_some();
-        let (id, name, path) = (entry.id.clone(), entry.name.clone(), entry.path.clone());
-        Ok(Check { id, name, path, levels, timeout, constraints })
+        let Entry { id, name, path, size, modified, .. } = entry.clone();
+        Ok(Check { id, name, path, size, modified, levels, timeout, constraints })
+    }
+
+    /// Whether it is of this entry, which has not changed since.
+    pub(super) fn is_of(&self, entry: &Entry) -> bool {
+        (&self.id, self.size, self.modified) == (&entry.id, entry.size, entry.modified)
     }
 
     /// What the command is told.

@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant, SystemTime};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -12,7 +12,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use super::{Check, Run};
-use crate::library::Told;
+use crate::library::{Entry, Told};
 
 /// The largest output that is read.
 const LARGEST_OUTPUT: u64 = 256 << 20;
@@ -72,6 +72,8 @@ pub(crate) struct Job {
     /// The process, until it has ended: after that its number may be somebody else's.
     process: Mutex<Option<Pid>>,
     progress: watch::Sender<Progress>,
+    /// What it told of levels, once it has ended and somebody asked.
+    verdicts: OnceLock<Vec<Told>>,
 }
 
 impl Job {
@@ -92,6 +94,7 @@ impl Job {
             started: SystemTime::now(),
             process: Mutex::new(Some(process)),
             progress: watch::channel(progress).0,
+            verdicts: OnceLock::new(),
         }
     }
 
@@ -128,8 +131,8 @@ impl Job {
         matches!(self.state(), State::Running | State::Stopping)
     }
 
-    pub(crate) fn is_check_of(&self, id: &str) -> bool {
-        matches!(&self.task, Task::Check(check) if check.id == id)
+    pub(crate) fn is_check_of(&self, entry: &Entry) -> bool {
+        matches!(&self.task, Task::Check(check) if check.is_of(entry))
     }
 
     /// Changes what is told.
@@ -182,17 +185,23 @@ impl Job {
 
     /// The lines of JSON that the process wrote.
     pub(crate) fn lines(&self) -> Vec<Value> {
-        let Ok(file) = File::open(self.folder.join("verdicts.jsonl")) else { return Vec::new() };
+        let Some(file) = self.open("verdicts.jsonl") else { return Vec::new() };
         let lines = BufReader::new(file.take(LARGEST_OUTPUT)).lines().map_while(Result::ok);
         lines.filter_map(|line| serde_json::from_str(&line).ok()).collect()
     }
 
-    /// The verdicts among them.
+    /// The verdicts among them. They are asked for often, by lists above all, and do not change once the process has ended.
     pub(crate) fn verdicts(&self) -> Vec<Told> {
-        self.lines().iter().filter_map(Told::from_json).collect()
+        let read = || self.lines().iter().filter_map(Told::from_json).collect();
+        if self.is_running() { read() } else { self.verdicts.get_or_init(read).clone() }
     }
 
     /// A file that the process wrote.
+    pub(crate) fn open(&self, name: &str) -> Option<File> {
+        File::open(self.folder.join(name)).ok()
+    }
+
+    /// All of it.
     pub(crate) fn read(&self, name: &str) -> Option<Vec<u8>> {
         fs::read(self.folder.join(name)).ok()
     }

@@ -27,8 +27,10 @@ pub(super) fn start(program: &Path, number: u64, folder: PathBuf, task: Task) ->
     // A terminal would get the process its ctrl-C, which is for the server to pass on.
     let mut child = std::os::unix::process::CommandExt::process_group(&mut command, 0)
         .env("ISONOMY_PROGRESS", "lines")
+        // Its standard input is open for as long as we live: should we be killed, it ends, too.
+        .env("ISONOMY_END_WITH", "stdin")
         .env_remove("ISONOMY_TOKEN")
-        .stdin(Stdio::null())
+        .stdin(Stdio::piped())
         .stdout(out)
         .stderr(Stdio::piped())
         .spawn()?;

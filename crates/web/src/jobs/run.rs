@@ -29,7 +29,7 @@ pub(crate) struct Run {
 impl Run {
     /// Reads a form. What it says becomes arguments of a command, each of them one word, so that nothing can be smuggled in.
     pub(crate) fn new(form: &Form, choices: &Choices, out: &Path) -> Result<Self, Problem> {
-        let database = form.get("db").ok_or_else(|| Problem::bad("which database? Its URL is missing"))?;
+        let database = form.get("db").ok_or_else(|| Problem::bad("the URL of the database is missing"))?;
         let of = |name: &str, most| form.get(name).map(|text| number(text, name, most)).transpose();
         let workload = form.get("workload").map(|name| match choices.workloads.iter().find(|known| *known == name) {
             Some(known) => Ok(known.clone()),

@@ -8,6 +8,8 @@ use std::time::SystemTime;
 use isonomy::Format;
 use serde_json::Value;
 
+use super::told::Told;
+
 /// The largest report that is read.
 const LARGEST_REPORT: u64 = 64 << 20;
 
@@ -35,25 +37,6 @@ pub(crate) struct Entry {
     pub(crate) modified: SystemTime,
     /// What the report of a run says of levels.
     pub(crate) verdicts: Vec<Told>,
-}
-
-/// What is known of a level.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Told {
-    pub(crate) level: String,
-    pub(crate) verdict: String,
-    pub(crate) anomaly: Option<String>,
-}
-
-impl Told {
-    /// From a line of `check --json`, or an element of a report.
-    pub(crate) fn from_json(line: &Value) -> Option<Self> {
-        Some(Told {
-            level: line["level"].as_str()?.to_owned(),
-            verdict: line["verdict"].as_str()?.to_owned(),
-            anomaly: line["anomaly"].as_str().map(str::to_owned),
-        })
-    }
 }
 
 impl Entry {

@@ -1,12 +1,12 @@
 //! Goes through a folder and finds what can be looked at.
 
 use std::collections::BTreeMap;
-use std::fs::{self, DirEntry, Metadata};
+use std::fs::{self, DirEntry, FileType, Metadata};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use isonomy::{Format, formats};
+use isonomy::{Format, ReadOptions, formats};
 use sha2::{Digest, Sha256};
 
 use super::entry::{self, Entry, Kind};
@@ -46,19 +46,12 @@ pub(super) fn scan(
         }
         for child in children(&inside) {
             let (path, Ok(kind)) = (child.path(), child.file_type()) else { continue };
-            let entry = if kind.is_dir() {
-                let entry = of_folder(folder, &path, before);
-                if entry.is_none() && depth < DEPTH && !NOT_OURS.iter().any(|name| child.file_name() == *name) {
+            let Some(entry) = look(folder, &path, kind, before) else {
+                if kind.is_dir() && depth < DEPTH && !NOT_OURS.iter().any(|name| child.file_name() == *name) {
                     open.push((path, depth + 1));
                 }
-                entry
-            } else if kind.is_file() {
-                of_file(folder, &path, before)
-            } else {
-                // Links are not followed.
-                None
+                continue;
             };
-            let Some(entry) = entry else { continue };
             // Folders may be inside each other: the first one names what is in both.
             if found.contains_key(&entry.id) {
                 continue;
@@ -70,6 +63,18 @@ pub(super) fn scan(
         }
     }
     false
+}
+
+/// What a path below a folder is. What was known before and has not changed is not read again.
+pub(super) fn look(folder: &Path, path: &Path, kind: FileType, before: &BTreeMap<String, Entry>) -> Option<Entry> {
+    if kind.is_dir() {
+        of_folder(folder, path, before)
+    } else if kind.is_file() {
+        of_file(folder, path, before)
+    } else {
+        // Links are not followed.
+        None
+    }
 }
 
 /// What is in a folder and not hidden, by name.
@@ -139,6 +144,11 @@ fn of_file(folder: &Path, path: &Path, before: &BTreeMap<String, Entry>) -> Opti
     let mut head = Vec::new();
     entry::plain_file(path)?.take(HEAD).read_to_end(&mut head).ok()?;
     let format = formats::detect(&head)?;
+    // Notes and logs can look like `hist` at first sight. Small ones are read to see.
+    if format == Format::Hist && ending != "hist" && metadata.len() < HEAD {
+        let source = formats::Source::Stream(Box::new(&head[..]));
+        formats::read(source, ReadOptions::default()).ok()?;
+    }
     Some(new(folder, path, Kind::History, Some(format), metadata.len(), modified))
 }
 

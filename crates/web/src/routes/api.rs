@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 
 use super::pages::{found, running};
 use super::{Shared, wait};
+use crate::findings::{Finding, findings};
 use crate::jobs::{Job, Task};
-use crate::library::{Entry, Kind, Told};
+use crate::library::{Entry, Kind};
 use crate::problem::{self, Problem};
 
 fn answer(value: &Value) -> Response {
@@ -25,7 +26,7 @@ pub(super) async fn histories(State(app): Shared) -> Result<Response, Problem> {
                 "format": entry.format.map(|format| format.name()),
                 "bytes": entry.size,
                 "modified": jiff::Timestamp::try_from(entry.modified).ok().map(|time| time.to_string()),
-                "verdicts": told(&app.jobs.last_check(&entry.id).map_or_else(|| entry.verdicts.clone(), |job| job.verdicts())),
+                "verdicts": verdicts(&findings(&app.jobs, entry)),
             })
         };
         let histories: Vec<Value> = listing.entries.iter().map(one).collect();
@@ -34,9 +35,9 @@ pub(super) async fn histories(State(app): Shared) -> Result<Response, Problem> {
     .await
 }
 
-fn told(verdicts: &[Told]) -> Vec<Value> {
-    let one = |told: &Told| json!({ "level": told.level, "verdict": told.verdict, "anomaly": told.anomaly });
-    verdicts.iter().map(one).collect()
+fn verdicts(findings: &[Finding]) -> Vec<Value> {
+    let one = |Finding { told, check }: &Finding| json!({ "level": told.level, "verdict": told.verdict, "anomaly": told.anomaly, "job": check });
+    findings.iter().map(one).collect()
 }
 
 pub(super) async fn transactions(

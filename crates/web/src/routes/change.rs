@@ -16,7 +16,7 @@ use crate::form::Form;
 use crate::jobs::{Check, Run, StartError, Task};
 use crate::problem::{self, Problem};
 use crate::server::App;
-use crate::{upload, view};
+use crate::view;
 
 /// How long the answer to a wrong token takes.
 const WRONG: Duration = Duration::from_millis(300);
@@ -81,12 +81,13 @@ pub(super) async fn upload(
     let name = form.get("name").unwrap_or("history").to_owned();
     let length = request.headers().get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
     let body: Body = request.into_body();
-    let path = upload::take(&app.uploads, &name, length, app.config.limits, body).await?;
+    let path = app.uploads.take(&name, length, body).await?;
     let app: Arc<App> = app;
     wait(move || {
         let path = std::fs::canonicalize(path).map_err(Problem::internal)?;
         let listed = app.library.list().entries.into_iter().find(|entry| entry.path == path);
-        let id = listed.ok_or_else(|| Problem::internal("there are too many histories to list this one"))?.id;
+        let id =
+            listed.ok_or_else(|| Problem::internal("it was taken, but there are too many histories to list it"))?.id;
         Ok(problem::json(json!({ "id": id, "page": format!("/histories/{id}") }).to_string() + "\n"))
     })
     .await

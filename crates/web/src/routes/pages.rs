@@ -4,24 +4,26 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::{Path, RawQuery, State};
-use axum::http::header;
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use isonomy::{Exhibit, IsolationLevel};
 
 use super::{Shared, html, page, wait};
+use crate::findings::{findings, told};
 use crate::form::Form;
 use crate::jobs::{Job, Task};
-use crate::library::{Entry, Kind, Told};
+use crate::library::{Entry, Kind, Told, weakest};
 use crate::problem::Problem;
 use crate::server::App;
 use crate::slice::{Query, Slice, slice};
 use crate::statistics::statistics as count;
-use crate::{events, view};
+use crate::{events, evidence, view};
 
 pub(super) async fn home(State(app): Shared) -> Response {
     page(
         wait(move || {
-            let last = |entry: &Entry| app.jobs.last_check(&entry.id).map_or_else(Vec::new, |job| job.verdicts());
-            Ok(view::home(&app.library.list(), &app.jobs.list(), last))
+            let known = |entry: &Entry| told(&findings(&app.jobs, entry));
+            Ok(view::home(&app.library.list(), &app.jobs.list(), known))
         })
         .await,
     )
@@ -39,8 +41,7 @@ pub(super) async fn history(State(app): Shared, Path(id): Path<String>) -> Respo
     page(
         wait(move || {
             let entry = entry(&app, &id)?;
-            let checked = app.jobs.last_check(&id).map(|job| (job.number(), job.verdicts()));
-            Ok(view::history(&entry, entry.report().as_ref(), checked))
+            Ok(view::history(&entry, entry.report().as_ref(), &findings(&app.jobs, &entry)))
         })
         .await,
     )
@@ -79,15 +80,45 @@ pub(super) fn found(app: &App, id: &str, query: Option<&str>) -> Result<Slice, P
     Ok(slice(&history, &query))
 }
 
-pub(super) async fn job(State(app): Shared, Path(number): Path<u64>) -> Response {
+pub(super) async fn job(State(app): Shared, Path(number): Path<u64>, RawQuery(query): RawQuery) -> Response {
     page(
         wait(move || {
             let job = running(&app, number)?;
-            let run = if job.is_running() { None } else { kept(&app, &job) };
-            Ok(view::job(&job, run.as_deref()))
+            if job.is_running() {
+                return Ok(view::running(&job));
+            }
+            let form = Form::parse(query.as_deref().unwrap_or_default());
+            let level = form.get("level").map(level).transpose()?;
+            Ok(view::ended(&job, &outcome(&app, &job, level)?))
         })
         .await,
     )
+}
+
+/// What came of a job that has ended, with the counterexample of a level: of the one that was asked for, or the weakest that is violated.
+fn outcome(app: &App, job: &Job, asked: Option<IsolationLevel>) -> Result<view::Outcome, Problem> {
+    let mut verdicts = job.verdicts();
+    // Of several, the command takes the first.
+    let weakest = weakest(&verdicts);
+    verdicts.sort_by_key(Told::place);
+    let shown = match (asked, job.task()) {
+        (Some(level), Task::Check(check)) if asked != weakest => {
+            let history = app.shelf.get(&entry(app, &check.id)?).map_err(Problem::unreadable)?;
+            let made = evidence::exhibit(job, &history, level, &view::strongest(&verdicts));
+            Some((level, made.map_err(|error| Problem::new(StatusCode::CONFLICT, error.to_string()))?))
+        }
+        // The command that wrote it is this one: the page is made as ours are, and what is not ours is escaped in it.
+        _ => {
+            let html = job.read("page.html").and_then(|html| String::from_utf8(html).ok());
+            weakest.zip(html.as_deref().and_then(Exhibit::in_page).map(str::to_owned))
+        }
+    };
+    let run = job.lines().into_iter().find(|line| line["run"].is_number());
+    Ok(view::Outcome { kept: kept(app, job), verdicts, shown, run })
+}
+
+fn level(name: &str) -> Result<IsolationLevel, Problem> {
+    name.parse().map_err(|_| Problem::bad(format!("there is no level `{name}`")))
 }
 
 /// The id of what a run left.
@@ -123,8 +154,13 @@ pub(super) async fn file(State(app): Shared, Path(id): Path<String>) -> Result<R
         let entry = entry(&app, &id)?;
         let path = if entry.kind == Kind::Run { entry.path.join("history.jsonl") } else { entry.path.clone() };
         let plain = std::fs::symlink_metadata(&path).is_ok_and(|found| found.is_file());
-        if !plain || entry.size > app.config.limits.upload {
+        if !plain {
             return Err(Problem::missing());
+        }
+        // It is sent from memory.
+        if entry.size > app.config.limits.upload {
+            let message = "the history is too large to be sent from here; its page says where the file is";
+            return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, message));
         }
         let content = std::fs::read(&path).map_err(Problem::internal)?;
         let name = entry.name.replace(|c: char| !c.is_ascii_alphanumeric() && !"-_.".contains(c), "_");
@@ -143,20 +179,37 @@ fn attached(name: &str, body: Body) -> Response {
 pub(super) async fn compare(State(app): Shared, RawQuery(query): RawQuery) -> Response {
     page(
         wait(move || {
-            let form = Form::parse(query.as_deref().unwrap_or_default());
-            let ids: Vec<&str> = form.all("id").collect();
-            let [left, right] = ids[..] else { return Err(Problem::bad("mark two histories or runs to compare")) };
-            Ok(view::compare(&side(&app, left)?, &side(&app, right)?))
+            let [left, right] = two(query.as_deref())?;
+            Ok(view::compare(&side(&app, &left)?, &side(&app, &right)?))
         })
         .await,
     )
 }
 
+pub(super) async fn numbers(State(app): Shared, RawQuery(query): RawQuery) -> Result<Response, Problem> {
+    wait(move || {
+        let [left, right] = two(query.as_deref())?;
+        let (left, right) = (side(&app, &left)?, side(&app, &right)?);
+        // One after the other: both at once may be more than there is memory.
+        let counted = |side: &view::Side| match app.shelf.get(&side.entry) {
+            Ok(history) => Ok(count(&history)),
+            Err(error) => Err(Problem::unreadable(error)),
+        };
+        Ok(html(view::numbers((&left, &counted(&left)?), (&right, &counted(&right)?))))
+    })
+    .await
+}
+
+/// The ids of two histories or runs.
+fn two(query: Option<&str>) -> Result<[String; 2], Problem> {
+    let form = Form::parse(query.unwrap_or_default());
+    let ids: Vec<String> = form.all("id").map(str::to_owned).collect();
+    ids.try_into().map_err(|_| Problem::bad("mark two histories or runs to compare them"))
+}
+
 fn side(app: &App, id: &str) -> Result<view::Side, Problem> {
     let entry = entry(app, id)?;
-    let checked: Vec<Told> = app.jobs.last_check(id).map_or_else(Vec::new, |job| job.verdicts());
-    let verdicts = if checked.is_empty() { entry.verdicts.clone() } else { checked };
-    Ok(view::Side { report: entry.report(), entry, verdicts })
+    Ok(view::Side { report: entry.report(), verdicts: told(&findings(&app.jobs, &entry)), entry })
 }
 
 /// What has this id.

@@ -4,17 +4,30 @@ use std::sync::Arc;
 
 use super::layout::page;
 use super::numbers::{moment, size};
-use super::{escaped, table, verdicts};
+use super::table::{Column, stacked, table};
+use super::{escaped, verdicts};
 use crate::jobs::Job;
 use crate::library::{Entry, Kind, Listing, Told};
 
-/// The list. `last` tells what the last check of an entry found.
-pub(crate) fn home(listing: &Listing, jobs: &[Arc<Job>], last: impl Fn(&Entry) -> Vec<Told>) -> String {
+/// How many of the last jobs are listed.
+const JOBS: usize = 10;
+
+const COLUMNS: [Column; 6] = [
+    Column::plain("mark"),
+    Column::name("name"),
+    Column::aside("format"),
+    Column::aside("size"),
+    Column::aside("changed"),
+    Column::plain("verdicts"),
+];
+
+/// The list. `known` tells what is known of the levels of an entry.
+pub(crate) fn home(listing: &Listing, jobs: &[Arc<Job>], known: impl Fn(&Entry) -> Vec<Told>) -> String {
     let mut out = String::from(
-        "<div class=\"boxes\">\n<form class=\"box\" data-upload>\n<label for=\"file\">Look at a history from this computer</label>\n\
+        "<div class=\"boxes\">\n<form class=\"box\" data-upload>\n<label for=\"file\">Upload a history from this computer, in any format that isonomy reads</label>\n\
          <input type=\"file\" id=\"file\" name=\"file\" required>\n<button class=\"action\">Upload</button>\n\
          <p class=\"hint\" role=\"status\" data-said></p>\n</form>\n\
-         <div class=\"box\"><p>Run a workload against a database, and see what its isolation is worth.</p>\n\
+         <div class=\"box\"><p>Run a workload against a database, and check what its clients saw.</p>\n\
          <a class=\"action\" href=\"/runs/new\">New run</a></div>\n</div>\n",
     );
     if !jobs.is_empty() {
@@ -23,31 +36,34 @@ pub(crate) fn home(listing: &Listing, jobs: &[Arc<Job>], last: impl Fn(&Entry) -
             let link = format!("<a href=\"/jobs/{}\">{}</a>", job.number(), escaped(&job.task().title()));
             vec![link, super::job::state(job), moment(job.started)]
         };
-        out += &table("Jobs", &["job", "state", "started"], &jobs.iter().take(10).map(row).collect::<Vec<_>>());
+        let columns = [Column::name("job"), Column::plain("state"), Column::aside("started")];
+        out += &table("Jobs", &columns, &jobs.iter().take(JOBS).map(row).collect::<Vec<_>>());
+        if jobs.len() > JOBS {
+            out += &format!("<p class=\"hint\">The last {JOBS} of {}.</p>\n", jobs.len());
+        }
     }
     out += "<h2>Runs and histories</h2>\n";
     if listing.entries.is_empty() {
-        out += "<p>There are none below the folders that the server was given. Upload one, or start a run.</p>\n";
+        out += "<p>There are none in the folders that the server was given. Upload a history, or start a run.</p>\n";
         return page("Histories", &out);
     }
     let row = |entry: &Entry| {
         let name = escaped(&entry.name);
-        let told = last(entry);
         vec![
             format!("<input type=\"checkbox\" name=\"id\" value=\"{}\" aria-label=\"Compare {name}\">", entry.id),
             format!("<a href=\"/histories/{}\">{name}</a>", entry.id),
             kind(entry),
             size(entry.size),
             moment(entry.modified),
-            verdicts::summary(if told.is_empty() { &entry.verdicts } else { &told }),
+            verdicts::summary(&known(entry)),
         ]
     };
     let rows: Vec<Vec<String>> = listing.entries.iter().map(row).collect();
     out += "<form action=\"/compare\" data-compare>\n";
-    out += &table("Runs and histories", &["", "name", "format", "size", "when", "verdicts"], &rows);
-    out += "<button class=\"action\">Compare the two that are marked</button>\n</form>\n";
+    out += &stacked("Runs and histories", &COLUMNS, &rows);
+    out += "<p class=\"row\"><button class=\"action\">Compare</button><span class=\"hint\">Mark two of them.</span></p>\n</form>\n";
     if listing.cut {
-        out += "<p class=\"hint\">There are more than are listed here. Serve a folder with fewer of them.</p>\n";
+        out += "<p class=\"hint\">There are more than are listed here. To see others, serve a folder that has fewer.</p>\n";
     }
     page("Histories", &out)
 }

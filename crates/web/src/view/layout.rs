@@ -19,9 +19,26 @@ pub(super) fn page(title: &str, content: &str) -> String {
     )
 }
 
+/// A part of a page that needs a history, and comes when that is read.
+pub(super) fn later(address: &str) -> String {
+    format!(
+        "<div data-load=\"{address}\"><p class=\"hint\">Reading the history…</p>\
+         <noscript><p class=\"hint\">This part needs scripts.</p></noscript></div>\n"
+    )
+}
+
 /// What went wrong.
 pub(crate) fn problem(message: &str) -> String {
-    page("That did not work", &format!("<p class=\"lead\" role=\"alert\">{}</p>\n", escaped(message)))
+    let mut letters = message.chars();
+    let message =
+        letters.next().map_or(String::new(), |first| format!("{}{}.", first.to_uppercase(), letters.as_str()));
+    page(
+        "That did not work",
+        &format!(
+            "<p class=\"lead\" role=\"alert\">{}</p>\n<p><a href=\"/\">To the list of histories</a></p>\n",
+            escaped(&message)
+        ),
+    )
 }
 
 /// Asks for the token.
@@ -29,6 +46,6 @@ pub(crate) fn login(wrong: bool) -> String {
     let note = if wrong { "<p class=\"violated\" role=\"alert\">That is not the token.</p>\n" } else { "" };
     let form = "<form method=\"post\" action=\"/login\" class=\"box\">\n<label for=\"token\">The token that the server was \
                 started with</label>\n<input id=\"token\" name=\"token\" type=\"password\" autocomplete=\"current-password\" \
-                required>\n<button class=\"action\">Come in</button>\n</form>\n";
-    page("Who is there?", &format!("{note}{form}"))
+                required>\n<button class=\"action\">Log in</button>\n</form>\n";
+    page("Log in", &format!("{note}{form}"))
 }

@@ -46,6 +46,21 @@ pub(super) fn short(number: f64) -> String {
     }
 }
 
+/// How many times a number is another one.
+pub(super) fn ratio(of: f64, to: f64) -> String {
+    match of / to {
+        r if !r.is_finite() => "–".into(),
+        r if r >= 0.1 || r == 0.0 => short(r),
+        r if r >= 0.001 => format!("{r:.3}"),
+        _ => "below 0.001".into(),
+    }
+}
+
+/// A share in per cent.
+pub(super) fn share(value: f64) -> String {
+    format!("{} %", short(100.0 * value))
+}
+
 /// A moment, for people and for programs.
 pub(super) fn moment(time: SystemTime) -> String {
     let Ok(time) = jiff::Timestamp::try_from(time) else { return String::new() };
@@ -62,6 +77,9 @@ mod tests {
         assert_eq!(grouped(1_234_567), "1\u{202f}234\u{202f}567");
         assert_eq!([size(3), size(2048), size(3 << 20)], ["3 bytes", "2.0 KB", "3.0 MB"]);
         assert_eq!([time(2e-5), time(0.0032), time(3.0), time(600.0)], ["20 µs", "3.2 ms", "3.00 s", "10.0 min"]);
+        assert_eq!(share(0.25), "25.0 %");
+        assert_eq!([ratio(3.0, 2.0), ratio(1.0, 80.0), ratio(1.0, 1e6)], ["1.50", "0.013", "below 0.001"]);
+        assert_eq!([ratio(0.0, 2.0), ratio(2.0, 0.0), ratio(0.0, 0.0)], ["0.00", "–", "–"]);
         assert!(moment(SystemTime::UNIX_EPOCH).contains("1970-01-01 00:00:00 UTC"));
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::escaped;
-use super::numbers::{short, time};
+use super::numbers::time;
 
 const WIDTH: f64 = 560.0;
 const HEIGHT: f64 = 150.0;
@@ -11,12 +11,35 @@ const LEFT: f64 = 58.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 24.0;
 
-/// Values over time, as bars.
-pub(super) fn over_time(title: &str, values: &[f64], seconds: f64, tell: impl Fn(f64) -> String) -> String {
-    let most = values.iter().copied().fold(0.0, f64::max);
+/// How far the axes go. Plots that are to be compared have the same.
+#[derive(Clone, Copy)]
+pub(super) struct Scale {
+    pub(super) seconds: f64,
+    pub(super) most: f64,
+}
+
+/// A plot that would show nothing, and what it would show.
+pub(super) fn nothing(title: &str, text: &str) -> String {
+    format!(
+        "<figure class=\"plot\">\n<figcaption>{}</figcaption>\n<p class=\"hint\">{}</p>\n</figure>\n",
+        escaped(title),
+        escaped(text)
+    )
+}
+
+/// Values over so many seconds, as bars.
+pub(super) fn over_time(
+    title: &str,
+    values: &[f64],
+    seconds: f64,
+    scale: Scale,
+    tell: impl Fn(f64) -> String,
+) -> String {
+    let own = values.iter().copied().fold(0.0, f64::max);
+    let most = scale.most;
     let (width, height) = (WIDTH - LEFT - 8.0, HEIGHT - TOP - BOTTOM);
-    let step = width / values.len().max(1) as f64;
-    let mut out = begin(title, &format!("{title}, over {}: at most {}", time(seconds), tell(most)), HEIGHT);
+    let step = width * (seconds / scale.seconds).min(1.0) / values.len().max(1) as f64;
+    let mut out = begin(title, &format!("{title}, over {}: at most {}", time(seconds), tell(own)), HEIGHT);
     let _ = writeln!(out, "<path class=\"axis\" d=\"M{LEFT} {TOP}V{y}H{x}\"/>", y = TOP + height, x = LEFT + width);
     for (index, value) in values.iter().enumerate() {
         let tall = if most > 0.0 { height * value / most } else { 0.0 };
@@ -42,7 +65,7 @@ pub(super) fn over_time(title: &str, values: &[f64], seconds: f64, tell: impl Fn
     let _ = writeln!(
         out,
         "<text x=\"{LEFT}\" y=\"{low}\">0</text><text x=\"{right:.0}\" y=\"{low}\" text-anchor=\"end\">{}</text>",
-        time(seconds)
+        time(scale.seconds)
     );
     end(out)
 }
@@ -100,11 +123,6 @@ pub(super) fn rows(title: &str, parts: &[&str], rows: &[(String, Vec<f64>)], tel
     end(out)
 }
 
-/// A share in per cent.
-pub(super) fn share(value: f64) -> String {
-    format!("{} %", short(100.0 * value))
-}
-
 fn begin(title: &str, description: &str, height: f64) -> String {
     format!(
         "<figure class=\"plot\">\n<figcaption>{}</figcaption>\n<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"{}\">\n\
@@ -121,16 +139,24 @@ fn end(out: String) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::numbers::short;
     use super::*;
 
     #[test]
     fn plots_are_finite_whatever_comes() {
         for values in [vec![], vec![0.0], vec![1.0, 3.0, 2.0]] {
-            let text = over_time("rate", &values, 2.0, short);
+            let text = over_time("rate", &values, 2.0, Scale { seconds: 2.0, most: 3.0 }, short);
             assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
         }
         let text = rows("<times>", &["a", "b"], &[("x".into(), vec![0.0, 0.0]), ("y".into(), vec![1.0])], time);
         assert!(!text.contains("NaN") && !text.contains("<times>"), "{text}");
-        assert_eq!(share(0.25), "25.0 %");
+    }
+
+    #[test]
+    fn the_same_axes_make_the_same_bars() {
+        let plot = |seconds| over_time("rate", &[1.0], seconds, Scale { seconds: 4.0, most: 2.0 }, short);
+        let (half, whole) = (plot(2.0), plot(4.0));
+        assert!(half.contains("width=\"246.0\"") && whole.contains("width=\"493.0\""), "{half}{whole}");
+        assert!(half.contains("at most 1.00") && half.contains(">2.00</text>") && half.contains(">4.00 s</text>"));
     }
 }

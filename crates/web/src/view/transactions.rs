@@ -1,14 +1,23 @@
 //! A slice of transactions, as a part of a page.
 
+use super::escaped;
 use super::numbers::grouped;
-use super::{escaped, table};
+use super::table::{Column, table};
 use crate::slice::{Row, Slice};
+
+const COLUMNS: [Column; 5] = [
+    Column::name("transaction"),
+    Column::plain("session"),
+    Column::aside("outcome"),
+    Column::aside("times"),
+    Column::plain("events"),
+];
 
 /// The table, and what is needed to go on: `data-total` and `data-shown`.
 pub(crate) fn transactions(slice: &Slice) -> String {
     let shown = slice.transactions.len();
     if shown == 0 {
-        return format!("<p class=\"hint\" data-total=\"{}\">No transaction fits.</p>\n", slice.total);
+        return format!("<p class=\"hint\" data-total=\"{}\">No transaction matches.</p>\n", slice.total);
     }
     let row = |row: &Row| {
         let mut events: Vec<String> =
@@ -26,14 +35,14 @@ pub(crate) fn transactions(slice: &Slice) -> String {
     let (first, last, total) = (slice.offset + 1, slice.offset + shown, slice.total);
     format!(
         "<p class=\"row\"><span data-total=\"{total}\">{} to {} of {}</span>\n\
-         <button type=\"button\" class=\"action\" data-to=\"{}\"{}>Back</button>\n\
-         <button type=\"button\" class=\"action\" data-to=\"{last}\"{}>On</button></p>\n{}",
+         <button type=\"button\" class=\"action\" data-to=\"{}\"{}>Previous</button>\n\
+         <button type=\"button\" class=\"action\" data-to=\"{last}\"{}>Next</button></p>\n{}",
         grouped(first as u64),
         grouped(last as u64),
         grouped(total as u64),
         slice.offset.saturating_sub(50),
         if slice.offset == 0 { " disabled" } else { "" },
         if last >= total { " disabled" } else { "" },
-        table("Transactions", &["transaction", "session", "outcome", "times", "events"], &rows),
+        table("Transactions", &COLUMNS, &rows),
     )
 }
