@@ -6,6 +6,7 @@ pub mod enumerate;
 mod formats;
 mod history;
 pub mod oracle;
+pub mod reduction;
 mod simulate;
 
 pub use data_type::{DataType, Methods, UnknownType};
