@@ -53,8 +53,8 @@
 //! its `inc(total)`, and hold 0 for x. And it may see only one of the two updates that make a literal true. Checker 1
 //! asks for β = true, that is +1 (or −1 for a negative literal; this is symmetric). It holds 0 or −1 for β without the
 //! round, so it sees an update of checker 0, therefore checker 0's queries, therefore what gave them β = −1; so it sees
-//! both updates. The same holds for checker 2, which sees nothing of the round that changes γ but what checker 1 does. Were checker 2
-//! before checker 1, it would see only what checker 0 does in the round, which leaves γ at 0 or −1.
+//! both updates. The same holds for checker 2, which sees nothing of the round that changes γ but what checker 1 does.
+//! Were checker 2 before checker 1, it would see only what checker 0 does in the round, which leaves γ at 0 or −1.
 
 use crate::data_type::DataType;
 use crate::history::{History, HistoryBuilder, Label, NamedOperation};
