@@ -10,6 +10,7 @@ mod formats;
 mod history;
 pub mod oracle;
 mod problem;
+pub mod reduction;
 mod search;
 mod siblings;
 mod simulate;

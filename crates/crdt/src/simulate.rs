@@ -16,6 +16,8 @@ mod set;
 pub use bug::{Bug, UnknownBug};
 pub(crate) use random::Random;
 
+use std::collections::VecDeque;
+
 use crate::data_type::DataType;
 use crate::history::{History, HistoryBuilder, Label, NamedOperation};
 use network::{Network, Received};
@@ -24,6 +26,11 @@ use network::{Network, Received};
 const LONG: usize = 200;
 /// How many values there are if they are not unique.
 const FEW: usize = 3;
+/// How many of the latest updates per replica attract queries. Most of what can be asked of many objects is never
+/// changed, and tells nothing.
+const RECENT: usize = 2;
+/// How often what is not in a set is removed all the same.
+const IDLE: f64 = 0.15;
 
 /// Replicas, what they are asked, and how they hear of each other.
 ///
@@ -63,10 +70,10 @@ impl Simulation {
             data_type,
             replicas: 3,
             operations,
-            objects: 3,
+            objects: 8,
             // The reads of an array return all of it, so there are fewer of them.
-            query_share: if data_type == DataType::Rga { 0.05 } else { 0.5 },
-            delivery: 0.3,
+            query_share: if data_type == DataType::Rga { 0.05 } else { 0.6 },
+            delivery: 0.5,
             seed,
             bug: None,
             unique_values: true,
@@ -93,6 +100,7 @@ impl Simulation {
             clocks: vec![0; replicas],
             victim,
             written: 0,
+            recent: VecDeque::new(),
             random,
         };
         let mut builder = HistoryBuilder::new(self.data_type);
@@ -218,6 +226,8 @@ struct Run<'s> {
     victim: usize,
     /// How many values were written or elements inserted.
     written: usize,
+    /// The objects of the latest updates of all replicas.
+    recent: VecDeque<usize>,
     random: Random,
 }
 
@@ -252,10 +262,15 @@ impl Run<'_> {
 
     fn operate(&mut self, replica: usize) -> NamedOperation {
         if self.random.chance(self.simulation.query_share) {
-            let object = self.random.below(self.objects.len());
+            let object = self.interesting();
             return self.query(replica, object);
         }
-        let update = self.choose(replica);
+        let object = self.random.below(self.objects.len());
+        self.recent.push_back(object);
+        if self.recent.len() > RECENT * self.states.len() {
+            self.recent.pop_front();
+        }
+        let update = self.choose(replica, object);
         let context = self.states[replica].context(update, replica);
         self.clocks[replica] += 1;
         let message =
@@ -278,11 +293,18 @@ impl Run<'_> {
         }
     }
 
-    fn choose(&mut self, replica: usize) -> Update {
-        let object = self.random.below(self.objects.len());
+    /// An object to ask about: one that was changed lately, or any.
+    fn interesting(&mut self) -> usize {
+        if self.recent.is_empty() || self.random.chance(0.5) {
+            return self.random.below(self.objects.len());
+        }
+        self.recent[self.random.below(self.recent.len())]
+    }
+
+    fn choose(&mut self, replica: usize, object: usize) -> Update {
         let second = self.random.chance(0.5);
         match &self.states[replica] {
-            State::Set(_) if second => Update::Remove(object),
+            State::Set(set) if second && (set.contains(object) || self.random.chance(IDLE)) => Update::Remove(object),
             State::Set(_) => Update::Add(object),
             State::Counter(_) if second => Update::Decrement(object),
             State::Counter(_) => Update::Increment(object),

@@ -8,7 +8,8 @@ use crate::data_type::DataType;
 /// How often a bug of a receiver strikes.
 pub(super) const RATE: f64 = 0.25;
 
-/// A bug to plant. A history may still be one that the type allows, if no query happens to show it.
+/// A bug to plant. A history may still be one that the type allows, if no query happens to show it: answers of yes and
+/// no show little, unless queries are many and most objects are changed only now and then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Bug {
     /// One replica silently drops some updates of others, and applies later ones. An element of an array that is put
