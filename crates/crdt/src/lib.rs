@@ -6,6 +6,7 @@ mod counterexample;
 mod data_type;
 #[doc(hidden)]
 pub mod enumerate;
+mod explain;
 mod formats;
 mod history;
 pub mod oracle;
@@ -19,6 +20,7 @@ mod verdict;
 pub use certify::{Fault, certify};
 pub use check::check;
 pub use data_type::{DataType, Methods, UnknownType};
+pub use explain::{Arrow, ArrowKind, Explanation, Sentence, explain, name};
 pub use formats::{Format, ReadError, UnknownFormat, read, write};
 pub use history::{History, HistoryBuilder, HistoryError, Label, LabelId, NamedOperation, OpId, Operation, ReplicaId};
 pub use isonomy_solver::Budget;
