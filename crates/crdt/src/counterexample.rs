@@ -3,7 +3,7 @@
 //! A query may be left out always: whoever has an explanation of all answers has one of fewer. An update may be left out if it
 //! could only have stood in the way of the answers that are left: an addition where nobody is left who saw the element, a write whose
 //! value nobody is left to return. Then an explanation of the whole is one of the part, so that a part without explanation
-//! refutes the whole. Elements of an array are left out with all that is said of them, lists included, once nothing hangs below them.
+//! refutes the whole. So does an update that comes after all queries of its object that are left, on their own replica. Elements of an array are left out with all that is said of them, lists included, once nothing hangs below them.
 
 use isonomy_solver::Budget;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -60,9 +60,10 @@ impl Shrink<'_, '_> {
         // What can be left out depends on what was, so that a second round may find more.
         loop {
             let before = self.size();
-            self.remove(self.operations(|operation| operation.is_query()), &dependents);
+            self.remove(self.operations(|op| self.history.operation(op).is_query()), &dependents);
             let asked = Asked::new(self.history, &self.kept);
-            self.remove(self.operations(|operation| !operation.is_query() && asked.may_miss(operation)), &dependents);
+            let may_go = |op| !self.history.operation(op).is_query() && asked.may_miss(self.history, op);
+            self.remove(self.operations(may_go), &dependents);
             if self.spent || self.size() == before {
                 return;
             }
@@ -84,9 +85,8 @@ impl Shrink<'_, '_> {
         dependents
     }
 
-    fn operations(&self, which: impl Fn(Operation<'_>) -> bool) -> Vec<OpId> {
-        let all = self.history.operations().filter(|&op| self.kept[op.0 as usize]);
-        all.filter(|&op| which(self.history.operation(op))).collect()
+    fn operations(&self, which: impl Fn(OpId) -> bool) -> Vec<OpId> {
+        self.history.operations().filter(|&op| self.kept[op.0 as usize] && which(op)).collect()
     }
 
     /// Leaves out as many of the candidates as possible, first in large portions, the last ones first.
@@ -155,6 +155,8 @@ struct Asked {
     /// For sets and flags: whether some answer was false, and whether some was true. For counters: both.
     answers: FxHashMap<LabelId, [bool; 2]>,
     returned: FxHashSet<(LabelId, LabelId)>,
+    /// The last query of each object, if all are on one replica.
+    last: FxHashMap<LabelId, Option<OpId>>,
     /// Arrays: how many lists there are, and how many have each element.
     lists: u32,
     listed: FxHashMap<LabelId, u32>,
@@ -164,7 +166,12 @@ impl Asked {
     fn new(history: &History, kept: &[bool]) -> Self {
         let mut asked = Asked::default();
         for op in history.operations().filter(|op| kept[op.0 as usize]) {
-            match history.operation(op) {
+            let operation = history.operation(op);
+            if let Some(x) = operation.object().filter(|_| operation.is_query()) {
+                let last = asked.last.entry(x).or_insert(Some(op));
+                *last = last.filter(|&last| history.replica_of(last) == history.replica_of(op)).map(|_| op);
+            }
+            match operation {
                 Operation::Contains(x, answer) => asked.answers.entry(x).or_default()[usize::from(answer)] = true,
                 Operation::Count(x, _) => *asked.answers.entry(x).or_default() = [true, true],
                 Operation::Read(x, values) => asked.returned.extend(values.iter().map(|&value| (x, value))),
@@ -180,8 +187,15 @@ impl Asked {
         asked
     }
 
-    /// Whether an update can only have stood in the way of the answers.
-    fn may_miss(&self, update: Operation<'_>) -> bool {
+    /// Whether an update can only have stood in the way of the answers, or comes after all of them on their replica.
+    fn may_miss(&self, history: &History, op: OpId) -> bool {
+        let update = history.operation(op);
+        if let Some(&Some(last)) = update.object().and_then(|x| self.last.get(&x))
+            && last < op
+            && history.replica_of(last) == history.replica_of(op)
+        {
+            return true;
+        }
         let answered =
             |x: LabelId, answer: bool| self.answers.get(&x).is_some_and(|answers| answers[usize::from(answer)]);
         match update {

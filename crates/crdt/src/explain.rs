@@ -1,6 +1,13 @@
 //! Why a history is not allowed, step by step, as data from which all renderings come.
 
-use crate::history::{History, OpId};
+mod words;
+
+use words::Words;
+
+use crate::data_type::DataType;
+use crate::history::{History, OpId, Operation};
+use crate::problem::Problem;
+use crate::search::trace;
 use crate::verdict::Counterexample;
 
 /// The story of a violation.
@@ -71,15 +78,78 @@ pub fn name(history: &History, op: OpId) -> String {
 
 /// Tells why no visibility explains the operations of a counterexample.
 pub fn explain(history: &History, counterexample: &Counterexample) -> Explanation {
+    let (part, from) = part(history, &counterexample.operations);
+    let problem = Problem::new(&part);
+    let words = Words::new(history, &problem, &from);
+    let sentences = match trace(&problem) {
+        Some(case) => words.story(&case),
+        None => vec![words.too_long()],
+    };
     Explanation {
-        headline: format!("no visibility explains {} operations", counterexample.operations.len()),
+        headline: words.headline(),
         promise: promise(history.data_type()),
-        cause: "",
+        cause: cause(history.data_type()),
         operations: counterexample.operations.clone(),
-        sentences: Vec::new(),
+        sentences,
     }
 }
 
-fn promise(_data_type: crate::DataType) -> &'static str {
-    ""
+/// What is left of a history, as the search sees it.
+fn part(history: &History, operations: &[OpId]) -> (History, Vec<OpId>) {
+    let kept = |op: OpId| operations.binary_search(&op).is_ok();
+    let mut gone = vec![false; history.label_count()];
+    for op in history.operations().filter(|&op| !kept(op)) {
+        if let Operation::Insert(_, element) = history.operation(op) {
+            gone[element.0 as usize] = true;
+        }
+    }
+    history.part(kept, |element| !gone[element.0 as usize])
+}
+
+fn promise(data_type: DataType) -> &'static str {
+    match data_type {
+        DataType::OrSet => {
+            "An element is in the set if somebody added it, as far as the replica has heard, and nobody removed it after hearing of that."
+        }
+        DataType::RwSet => {
+            "An element is in the set if somebody added it, as far as the replica has heard, and every removal is known to such an addition."
+        }
+        DataType::EwFlag => {
+            "A flag is on if somebody enabled it, as far as the replica has heard, and nobody disabled it after hearing of that."
+        }
+        DataType::DwFlag => {
+            "A flag is on if somebody enabled it, as far as the replica has heard, and everybody who disabled it was heard of before that."
+        }
+        DataType::MvRegister => {
+            "A read returns the values of all writes that the replica has heard of, except those that another such write knew of."
+        }
+        DataType::LwwRegister => {
+            "A read returns the write with the highest timestamp of all that the replica has heard of, and timestamps agree with who has heard of whom."
+        }
+        DataType::Counter => "A read returns increments minus decrements that the replica has heard of.",
+        DataType::Rga => {
+            "A read returns all elements that the replica has heard of and that nobody it has heard of removed; of elements put after the same one, the later stands first."
+        }
+    }
+}
+
+fn cause(data_type: DataType) -> &'static str {
+    match data_type {
+        DataType::OrSet | DataType::EwFlag => {
+            "an update that was lost, or arrived before one that it depends on; a removal that removes more than its replica had heard of; a replica that lets removals win"
+        }
+        DataType::RwSet | DataType::DwFlag => {
+            "an update that was lost, or arrived before one that it depends on; an addition that overrides removals its replica had not heard of; a replica that lets additions win"
+        }
+        DataType::MvRegister => {
+            "a write that was lost, or arrived before one that it depends on; a version vector that is compared wrongly, so that one of two concurrent values is dropped or an old one kept"
+        }
+        DataType::LwwRegister => {
+            "a write that was lost; timestamps of clocks that do not follow what was heard of; ties that replicas break differently"
+        }
+        DataType::Counter => "an update that was lost or counted twice, or arrived before one that it depends on",
+        DataType::Rga => {
+            "an update that was lost, or arrived before one that it depends on; a tombstone that was collected too early; ties between siblings that replicas break differently"
+        }
+    }
 }

@@ -10,6 +10,7 @@ mod clauses;
 mod root;
 mod rules;
 mod stamps;
+mod trace;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -20,6 +21,8 @@ pub(crate) use bounds::Literal;
 use bounds::{Bounds, Conflict};
 use clauses::Clauses;
 use rules::{Answer, Rules};
+pub(crate) use stamps::{Edge, Reason};
+pub(crate) use trace::{Case, Told, Why, trace};
 
 use crate::problem::Problem;
 
@@ -113,7 +116,7 @@ impl<'p> Search<'p> {
             match stamps::arrange(self.problem, &self.bounds) {
                 Ok(order) => return Outcome::Explained { seen: self.bounds.least_all().to_vec(), order },
                 Err(circle) => {
-                    if self.learn(circle).is_err() {
+                    if self.learn(stamps::literals(self.problem, &self.bounds, &circle)).is_err() {
                         return Outcome::Refuted { learnt: self.clauses.take() };
                     }
                 }
@@ -196,7 +199,7 @@ impl<'p> Search<'p> {
                         return Err(End::Spent);
                     }
                     if let Err(circle) = stamps::arrange(self.problem, &self.bounds) {
-                        self.learn(circle)?;
+                        self.learn(stamps::literals(self.problem, &self.bounds, &circle))?;
                         self.enqueue(number);
                         return Ok(());
                     }

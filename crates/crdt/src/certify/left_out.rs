@@ -1,7 +1,7 @@
 //! May a counterexample leave out what it leaves out?
 //!
 //! An explanation of the whole history must be one of what is left. That is so for queries, and for updates that no answer
-//! that is left can have been owed to; see the rule of each type below.
+//! that is left can have been owed to: see the rule of each type below, or which come too late for them.
 
 use rustc_hash::FxHashSet;
 
@@ -31,7 +31,7 @@ pub(super) fn part<'h>(history: &'h History, operations: &[OpId]) -> Result<Part
     let needed = part.needed();
     for op in history.operations().filter(|op| !kept.contains(op)) {
         let operation = history.operation(op);
-        require(operation.is_query() || !needed.contains(&need(operation)), || {
+        require(operation.is_query() || !needed.contains(&need(operation)) || part.too_late(op), || {
             format!("operation {} is left out, and may have mattered", op.0)
         })?;
     }
@@ -76,6 +76,17 @@ fn need(update: Operation<'_>) -> Need {
 }
 
 impl Part<'_> {
+    /// Whether all queries that are left of its object come before it on its replica: none of them can have seen it.
+    fn too_late(&self, op: OpId) -> bool {
+        let object = self.history.operation(op).object();
+        let mut queries = self.operations.iter().filter(|&&query| {
+            let operation = self.history.operation(query);
+            operation.is_query() && operation.object() == object
+        });
+        object.is_some()
+            && queries.all(|&query| query < op && self.history.replica_of(query) == self.history.replica_of(op))
+    }
+
     /// What the answers that are left may be owed to.
     fn needed(&self) -> FxHashSet<Need> {
         let mut needed = FxHashSet::default();

@@ -45,6 +45,8 @@ pub(super) struct Entry {
     /// The entry that changed the same bound before, plus one.
     earlier: u32,
     reason: (u32, u32),
+    /// What the caller noted about it; 0 for what was carried on.
+    pub(super) note: u32,
 }
 
 #[derive(Debug)]
@@ -61,6 +63,8 @@ pub(crate) struct Bounds<'p> {
     carried: usize,
     /// Where the decisions stand in the trail.
     levels: Vec<u32>,
+    /// What to note about the next change.
+    note: u32,
 }
 
 impl<'p> Bounds<'p> {
@@ -77,6 +81,7 @@ impl<'p> Bounds<'p> {
             reasons: Vec::new(),
             carried: 0,
             levels: Vec::new(),
+            note: 0,
         }
     }
 
@@ -197,6 +202,14 @@ impl<'p> Bounds<'p> {
         }
     }
 
+    /// The same, with a note for explanations.
+    pub(super) fn assert_noted(&mut self, literal: Literal, reason: &[Literal], note: u32) -> Result<(), Conflict> {
+        self.note = note;
+        let result = self.assert(literal, reason);
+        self.note = 0;
+        result
+    }
+
     /// Changes one bound; false if it was so already.
     fn set(&mut self, literal: Literal, reason: &[Literal]) -> Result<bool, Conflict> {
         if self.holds(literal) {
@@ -213,7 +226,8 @@ impl<'p> Bounds<'p> {
         let bounds = if upper { &mut self.upper } else { &mut self.lower };
         let old = std::mem::replace(&mut bounds[variable as usize], bound);
         let last = &mut self.last[usize::from(upper)][variable as usize];
-        self.trail.push(Entry { literal, old, earlier: *last, reason: (from, self.reasons.len() as u32) });
+        let reason = (from, self.reasons.len() as u32);
+        self.trail.push(Entry { literal, old, earlier: *last, reason, note: std::mem::take(&mut self.note) });
         *last = self.trail.len() as u32;
         Ok(true)
     }

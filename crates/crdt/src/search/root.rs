@@ -13,8 +13,8 @@ pub(super) struct Root {
 
 /// Bounds from what is known at once; `None` if some operation would have seen itself.
 pub(super) fn sweep(problem: &Problem<'_>) -> Option<Root> {
-    let (operations, replicas) = (problem.len(), problem.replicas as usize);
-    let mut lower = vec![0; operations * replicas + problem.choices.len()];
+    let replicas = problem.replicas as usize;
+    let mut lower = vec![0; problem.len() * replicas + problem.choices.len()];
     for &(what, who) in &problem.seen {
         let known = &mut lower[who as usize * replicas + problem.replica(what) as usize];
         *known = (*known).max(problem.position(what) + 1);
@@ -23,14 +23,7 @@ pub(super) fn sweep(problem: &Problem<'_>) -> Option<Root> {
     for &op in &order {
         see(problem, &mut lower, op);
     }
-    let mut upper = Vec::with_capacity(lower.len());
-    for op in 0..operations as u32 {
-        for replica in 0..problem.replicas {
-            let all = problem.first[replica as usize + 1] - problem.first[replica as usize];
-            upper.push(if replica == problem.replica(op) { problem.position(op) } else { all });
-        }
-    }
-    upper.extend(problem.choices.iter().map(|candidates| candidates - 1));
+    let mut upper = widest(problem);
     for &(what, who) in &problem.unseen {
         let limit = &mut upper[who as usize * replicas + problem.replica(what) as usize];
         *limit = (*limit).min(problem.position(what));
@@ -40,6 +33,19 @@ pub(super) fn sweep(problem: &Problem<'_>) -> Option<Root> {
     }
     let possible = lower.iter().zip(&upper).all(|(lower, upper)| lower <= upper);
     possible.then_some(Root { lower, upper, order })
+}
+
+/// Upper bounds that say nothing: an operation may see all of the other replicas.
+pub(super) fn widest(problem: &Problem<'_>) -> Vec<u32> {
+    let mut upper = Vec::with_capacity(problem.len() * problem.replicas as usize + problem.choices.len());
+    for op in 0..problem.len() as u32 {
+        for replica in 0..problem.replicas {
+            let all = problem.first[replica as usize + 1] - problem.first[replica as usize];
+            upper.push(if replica == problem.replica(op) { problem.position(op) } else { all });
+        }
+    }
+    upper.extend(problem.choices.iter().map(|candidates| candidates - 1));
+    upper
 }
 
 /// The last operation of a replica among so many.

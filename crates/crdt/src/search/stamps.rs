@@ -3,29 +3,31 @@
 use super::bounds::{Bounds, Conflict, Literal};
 use crate::problem::{Problem, Rule};
 
-/// An edge, and from which literals it follows.
-#[derive(Clone, Copy)]
-struct Edge {
-    from: u32,
-    to: u32,
-    reason: Reason,
+/// The first has a lower timestamp than the second.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Edge {
+    pub(crate) from: u32,
+    pub(crate) to: u32,
+    pub(crate) reason: Reason,
 }
 
-#[derive(Clone, Copy)]
-enum Reason {
-    /// The order of the replica, or what lists tell.
-    Known,
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Reason {
+    /// The order of the replica.
+    Order,
+    /// What lists tell.
+    Lists,
     /// The second saw the first.
     Seen,
     /// The read saw the first and chose the second.
     Chosen { read: u32, variable: u32 },
 }
 
-/// All operations in an order of timestamps; or a circle, as literals that cannot hold together.
-pub(super) fn arrange(problem: &Problem<'_>, bounds: &Bounds<'_>) -> Result<Vec<u32>, Conflict> {
+/// All operations in an order of timestamps, or a circle.
+pub(super) fn arrange(problem: &Problem<'_>, bounds: &Bounds<'_>) -> Result<Vec<u32>, Vec<Edge>> {
     let mut edges = Vec::new();
     seen(problem, bounds, &mut edges);
-    edges.extend(problem.before.iter().map(|&(from, to)| Edge { from, to, reason: Reason::Known }));
+    edges.extend(problem.before.iter().map(|&(from, to)| Edge { from, to, reason: Reason::Lists }));
     chosen(problem, bounds, &mut edges);
     let operations = problem.len();
     let mut starts = vec![0u32; operations + 2];
@@ -58,7 +60,7 @@ pub(super) fn arrange(problem: &Problem<'_>, bounds: &Bounds<'_>) -> Result<Vec<
     if order.len() == operations {
         return Ok(order);
     }
-    Err(circle(problem, bounds, &edges, &waiting))
+    Err(circle(problem, &edges, &waiting))
 }
 
 fn seen(problem: &Problem<'_>, bounds: &Bounds<'_>, edges: &mut Vec<Edge>) {
@@ -66,7 +68,7 @@ fn seen(problem: &Problem<'_>, bounds: &Bounds<'_>, edges: &mut Vec<Edge>) {
         let home = problem.replica(op);
         let first = problem.position(op) == 0;
         if !first {
-            edges.push(Edge { from: op - 1, to: op, reason: Reason::Known });
+            edges.push(Edge { from: op - 1, to: op, reason: Reason::Order });
         }
         for replica in (0..problem.replicas).filter(|&replica| replica != home) {
             let count = bounds.least(op, replica);
@@ -98,7 +100,7 @@ fn chosen(problem: &Problem<'_>, bounds: &Bounds<'_>, edges: &mut Vec<Edge>) {
 }
 
 /// A circle among the operations that still wait: each has an edge from another that waits.
-fn circle(problem: &Problem<'_>, bounds: &Bounds<'_>, edges: &[Edge], waiting: &[u32]) -> Conflict {
+fn circle(problem: &Problem<'_>, edges: &[Edge], waiting: &[u32]) -> Vec<Edge> {
     let mut into = vec![u32::MAX; problem.len()];
     for (number, edge) in edges.iter().enumerate() {
         if waiting[edge.from as usize] > 0 && waiting[edge.to as usize] > 0 {
@@ -112,14 +114,27 @@ fn circle(problem: &Problem<'_>, bounds: &Bounds<'_>, edges: &[Edge], waiting: &
         met[at as usize] = true;
         at = edges[into[at as usize] as usize].from;
     }
-    let (first, mut conflict) = (at, Vec::new());
+    let (first, mut circle) = (at, Vec::new());
     loop {
         let edge = edges[into[at as usize] as usize];
-        let saw = |who: u32, what: u32| {
-            Literal::at_least(bounds.variable(who, problem.replica(what)), problem.position(what) + 1)
-        };
+        circle.push(edge);
+        at = edge.from;
+        if at == first {
+            circle.reverse();
+            return circle;
+        }
+    }
+}
+
+/// The bounds that a circle follows from.
+pub(super) fn literals(problem: &Problem<'_>, bounds: &Bounds<'_>, circle: &[Edge]) -> Conflict {
+    let saw = |who: u32, what: u32| {
+        Literal::at_least(bounds.variable(who, problem.replica(what)), problem.position(what) + 1)
+    };
+    let mut conflict = Vec::new();
+    for edge in circle {
         match edge.reason {
-            Reason::Known => {}
+            Reason::Order | Reason::Lists => {}
             Reason::Seen => conflict.push(saw(edge.to, edge.from)),
             Reason::Chosen { read, variable } => {
                 let (choice, _) = bounds.choice(variable);
@@ -127,9 +142,6 @@ fn circle(problem: &Problem<'_>, bounds: &Bounds<'_>, edges: &[Edge], waiting: &
                 conflict.extend([Literal::at_least(variable, choice), Literal::at_most(variable, choice)]);
             }
         }
-        at = edge.from;
-        if at == first {
-            return conflict;
-        }
     }
+    conflict
 }
