@@ -26,6 +26,7 @@ browser: ## pages in a real browser, where there is one or Debian has one; scree
 	$(CARGO) build --release --quiet
 	@if chromium=$$(scripts/browser); then \
 	CHROMIUM=$$chromium NODE_PATH=target/browser/node_modules node tests/browser/pages.cjs target/release/isonomy target/browser && \
+	CHROMIUM=$$chromium NODE_PATH=target/browser/node_modules node tests/browser/replicas.cjs target/release/isonomy target/browser && \
 	CHROMIUM=$$chromium NODE_PATH=target/browser/node_modules node tests/browser/serve.cjs target/release/isonomy target/browser && \
 	CHROMIUM=$$chromium NODE_PATH=target/browser/node_modules node tests/browser/large.cjs target/release/isonomy target/browser; \
 	else echo "there is no browser; pages are not tried in one"; fi

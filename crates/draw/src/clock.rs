@@ -24,7 +24,7 @@ pub(crate) struct Timeline {
 
 /// Places boxes by their times; `None` if a transaction has none.
 pub(crate) fn timeline(panel: &Panel, widths: &[f64], gap: f64) -> Option<Timeline> {
-    let known = || panel.boxes.iter().filter(|b| b.outcome.is_some()).map(|b| b.times);
+    let known = || panel.boxes.iter().filter(|b| b.party().is_some()).map(|b| b.times);
     let clock @ (_, last) = panel.clock?;
     if known().any(|times| times.is_none()) {
         return None;
@@ -48,7 +48,7 @@ pub(crate) fn timeline(panel: &Panel, widths: &[f64], gap: f64) -> Option<Timeli
     let range = all.last()?.0.saturating_sub(all.first()?.0).max(1) as f64;
     let scale = FARTHEST * all.len() as f64 / range;
     // The initial state is before all times.
-    let initial = panel.boxes.iter().zip(widths).filter(|(b, _)| b.outcome.is_none()).map(|(_, width)| width + gap);
+    let initial = panel.boxes.iter().zip(widths).filter(|(b, _)| b.party().is_none()).map(|(_, width)| width + gap);
     let origin = initial.fold(0.0, f64::max);
     for (index, &moment) in all.iter().enumerate() {
         let mut x = origin;

@@ -6,7 +6,7 @@ use isonomy_checker::{Edge, Party, Why, events};
 use isonomy_history::{EventId, History, Key, TxnId};
 
 use crate::kind::Kind;
-use crate::model::{Arrow, Line, Panel, Transaction};
+use crate::model::{Arrow, Line, Panel, Subject, Transaction};
 use crate::text::shortened;
 
 /// Longer names are cut.
@@ -185,22 +185,31 @@ impl<'h> Draft<'h> {
     fn transaction(&self, party: Party, lane: usize, shown: &[EventId], with_events: bool) -> Transaction {
         let history = self.history;
         let Some(txn) = party else {
-            let name = "initial state".into();
-            return Transaction { party, name, lane, outcome: None, lines: Vec::new(), folded: 0, times: None };
+            return Transaction {
+                subject: Subject::InitialState,
+                name: "initial state".into(),
+                lane,
+                lines: Vec::new(),
+                tip: None,
+                skipped: 0,
+                folded: 0,
+                times: None,
+            };
         };
         let line = |id: &EventId| Line {
-            event: *id,
+            event: Some(*id),
             text: shortened(&history.named(history.event(*id)).to_string(), MOST_OF_AN_EVENT),
             bad: self.events[id],
         };
         let folded = if with_events { history.event_ids(txn).len() - shown.len() } else { 0 };
         let times = history.times(txn);
         Transaction {
-            party,
+            subject: Subject::Transaction(txn, history.outcome(txn)),
             name: name(history, txn),
             lane,
-            outcome: Some(history.outcome(txn)),
             lines: shown.iter().map(line).collect(),
+            tip: None,
+            skipped: 0,
             folded,
             times: times.start.map(|start| (start, times.finish)),
         }

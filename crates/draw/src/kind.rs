@@ -1,6 +1,7 @@
 //! The kinds of arrows: how each is called, explained and drawn. One table; SVG, DOT and the legend read it.
 
 use isonomy_checker::Why;
+use isonomy_crdt::ArrowKind;
 
 /// What an arrow stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +14,9 @@ pub(crate) enum Kind {
     Overwritten,
     AntiDependency,
     RealTime,
+    Saw,
+    Missed,
+    Later,
 }
 
 /// How a kind looks. No two differ by colour alone.
@@ -31,7 +35,7 @@ pub(crate) struct Look {
 }
 
 impl Kind {
-    pub(crate) const ALL: [Kind; 8] = [
+    pub(crate) const ALL: [Kind; 11] = [
         Kind::Initial,
         Kind::Session,
         Kind::WriteRead,
@@ -40,6 +44,9 @@ impl Kind {
         Kind::Overwritten,
         Kind::AntiDependency,
         Kind::RealTime,
+        Kind::Saw,
+        Kind::Missed,
+        Kind::Later,
     ];
 
     pub(crate) fn of(why: &Why) -> Self {
@@ -55,7 +62,16 @@ impl Kind {
         }
     }
 
-    /// Its name in style sheets, which is that of [`Why::kind`].
+    /// The kind between operations of replicas.
+    pub(crate) fn between(arrow: ArrowKind) -> Self {
+        match arrow {
+            ArrowKind::Saw => Kind::Saw,
+            ArrowKind::Missed => Kind::Missed,
+            ArrowKind::Later => Kind::Later,
+        }
+    }
+
+    /// Its name in style sheets, which is that of [`Why::kind`] and [`ArrowKind::name`].
     pub(crate) fn class(self) -> &'static str {
         match self {
             Kind::Initial => "initial",
@@ -66,13 +82,21 @@ impl Kind {
             Kind::Overwritten => "co",
             Kind::AntiDependency => "rw",
             Kind::RealTime => "rt",
+            Kind::Saw => ArrowKind::Saw.name(),
+            Kind::Missed => ArrowKind::Missed.name(),
+            Kind::Later => ArrowKind::Later.name(),
         }
     }
 
     /// Whether the later end of the arrow is drawn further to the right where nothing else speaks against it. The others hold between
     /// transactions that often ran side by side.
     pub(crate) fn points_right(self) -> bool {
-        matches!(self, Kind::Initial | Kind::Session | Kind::WriteRead | Kind::Version | Kind::RealTime)
+        matches!(self, Kind::Initial | Kind::Session | Kind::WriteRead | Kind::Version | Kind::RealTime | Kind::Saw)
+    }
+
+    /// Whether it ends in a bar instead of a head: what it comes from did not arrive.
+    pub(crate) fn is_stopped(self) -> bool {
+        self == Kind::Missed
     }
 
     pub(crate) fn look(self) -> Look {
@@ -125,6 +149,13 @@ impl Kind {
             Kind::RealTime => {
                 look("rt", "real time: earlier by the clock", ["#6d28d9", "#c4a5ff"], "14 4 2 4", "dashed")
             }
+            Kind::Saw => look("saw", "the second operation saw the first", ["#0b5cad", "#79b8ff"], "", "solid"),
+            Kind::Missed => {
+                look("missed", "the second operation did not see the first", ["#b93a0a", "#ffa270"], "6 4", "dashed")
+            }
+            Kind::Later => {
+                look("later", "the second operation has the higher timestamp", ["#6d28d9", "#c4a5ff"], "2 3", "dotted")
+            }
         }
     }
 }
@@ -135,6 +166,9 @@ mod tests {
     use isonomy_history::{Key, TxnId};
 
     use super::*;
+
+    /// The others are between operations of replicas, in drawings of their own.
+    const DEPENDENCIES: usize = 8;
 
     #[test]
     fn kinds_are_called_as_in_json() {
@@ -149,14 +183,17 @@ mod tests {
             Why::AntiDependency { key, over: None },
             Why::RealTime { from: End::Commit, to: End::Begin },
         ];
-        assert_eq!(all.each_ref().map(Kind::of), Kind::ALL);
+        assert_eq!(all.each_ref().map(Kind::of), Kind::ALL[..DEPENDENCIES]);
         assert!(all.iter().all(|why| Kind::of(why).class() == why.kind()));
     }
 
     #[test]
     fn no_two_kinds_look_alike() {
-        for (index, kind) in Kind::ALL.iter().enumerate() {
-            assert!(Kind::ALL[..index].iter().all(|other| other.look().dashes != kind.look().dashes), "{kind:?}");
+        let (dependencies, between) = Kind::ALL.split_at(DEPENDENCIES);
+        for kinds in [dependencies, between] {
+            for (index, kind) in kinds.iter().enumerate() {
+                assert!(kinds[..index].iter().all(|other| other.look().dashes != kind.look().dashes), "{kind:?}");
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::clock::timeline;
 use crate::columns::{Ranking, columns, places};
-use crate::geometry::Rect;
+use crate::geometry::{Point, Rect};
 use crate::model::{Panel, Transaction};
 use crate::route::{FORBIDDEN, Ground, Route, route};
 use crate::text::{BOLD_PROSE, mono, wrapped};
@@ -29,6 +29,8 @@ pub(crate) struct Layout {
     pub(crate) caption: Vec<String>,
     pub(crate) lanes: Vec<Rect>,
     pub(crate) boxes: Vec<Rect>,
+    /// Where something in a lane is left out, and how much.
+    pub(crate) gaps: Vec<(Rect, usize)>,
     pub(crate) routes: Vec<Route>,
     /// Where times are: moments from left to right.
     pub(crate) ticks: Vec<(f64, String)>,
@@ -107,11 +109,13 @@ fn placed(panel: &Panel, (spans, mut ticks): Across, label: f64, room: f64, leas
         .zip(&panel.boxes)
         .map(|(rect, b)| (0..b.lines.len()).map(|line| line_at(rect, line)).collect())
         .collect();
-    let routed = route(&Ground { area, boxes: &boxes, lines: &lines }, &panel.arrows);
+    let gaps = gaps(panel, &boxes);
+    let obstacles: Vec<Rect> = boxes.iter().copied().chain(gaps.iter().map(|gap| gap.0)).collect();
+    let routed = route(&Ground { area, boxes: &obstacles, lines: &lines }, &panel.arrows);
     ticks.iter_mut().for_each(|tick| tick.0 += left);
     let height = y + if ticks.is_empty() { 0.0 } else { AXIS };
     let price = routed.price + 0.4 * width + 0.4 * height;
-    (Layout { width, height, caption, lanes, boxes, routes: routed.routes, ticks }, price)
+    (Layout { width, height, caption, lanes, boxes, gaps, routes: routed.routes, ticks }, price)
 }
 
 /// The width and height that a box needs.
@@ -125,6 +129,13 @@ pub(crate) fn size(b: &Transaction) -> (f64, f64) {
 /// The middle of a line of a box. The name comes before the lines.
 pub(crate) fn line_at(rect: &Rect, line: usize) -> f64 {
     rect.y + PADDING - 2.0 + LINE * (line as f64 + 1.5)
+}
+
+/// The places of the marks for what is left out: before the box that comes after it.
+fn gaps(panel: &Panel, boxes: &[Rect]) -> Vec<(Rect, usize)> {
+    let before = |rect: &Rect| Rect::around(Point { x: rect.x - 14.0, y: rect.center().y }, mono("…") + 4.0, 4.0);
+    let skipped = panel.boxes.iter().map(|b| b.skipped);
+    boxes.iter().map(before).zip(skipped).filter(|(_, skipped)| *skipped > 0).collect()
 }
 
 /// Transactions of a session that overlap in time stand in rows below each other.

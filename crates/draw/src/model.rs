@@ -1,7 +1,7 @@
 //! A drawing as data, before anything has a place on paper.
 
 use isonomy_checker::{Counterexample, Edge, End, Evidence, Party, explain};
-use isonomy_history::{EventId, History, Key, Outcome};
+use isonomy_history::{EventId, History, Key, Outcome, TxnId};
 
 use crate::kind::Kind;
 use crate::text::{shortened, with_short_words};
@@ -22,30 +22,48 @@ pub struct Drawing {
     pub(crate) story: String,
     /// Of which the first is the main one.
     pub(crate) panels: Vec<Panel>,
+    /// What it says of arrows if some are thick and others thin.
+    pub(crate) thin: &'static str,
 }
+
+/// What it is in drawings of dependencies.
+pub(crate) const THIN_REASONS: &str = "Thick arrows make the circle; thin ones are the reasons.";
 
 /// A part of a drawing, with lanes of its own.
 #[derive(Clone, Debug)]
 pub(crate) struct Panel {
     pub(crate) caption: Option<String>,
-    /// The sessions' names. That of the initial state is empty.
+    /// The names of sessions or replicas. That of the initial state is empty.
     pub(crate) lanes: Vec<String>,
-    /// Within each lane in session order.
+    /// Within each lane in its order.
     pub(crate) boxes: Vec<Transaction>,
     pub(crate) arrows: Vec<Arrow>,
     /// The first and last moment of all that takes part, where times are known.
     pub(crate) clock: Option<(i64, i64)>,
 }
 
-/// A transaction, or the initial state.
+/// What a box stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Subject {
+    InitialState,
+    Transaction(TxnId, Outcome),
+    /// An operation of a replica that changes something.
+    Update,
+    /// An operation of a replica that asks.
+    Query,
+}
+
+/// A transaction, the initial state, or an operation of a replica, which has one line.
 #[derive(Clone, Debug)]
 pub(crate) struct Transaction {
-    pub(crate) party: Party,
+    pub(crate) subject: Subject,
     pub(crate) name: String,
     pub(crate) lane: usize,
-    /// `None` for the initial state.
-    pub(crate) outcome: Option<Outcome>,
     pub(crate) lines: Vec<Line>,
+    /// All that is to be said of it, where the box has no room for that.
+    pub(crate) tip: Option<String>,
+    /// How many neighbours in its lane are left out before it, if that is to be seen.
+    pub(crate) skipped: usize,
     /// How many events are not among the lines.
     pub(crate) folded: usize,
     /// Start and finish.
@@ -55,7 +73,8 @@ pub(crate) struct Transaction {
 /// An event in a box.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
-    pub(crate) event: EventId,
+    /// `None` in an operation of a replica.
+    pub(crate) event: Option<EventId>,
     pub(crate) text: String,
     /// It is what is wrong.
     pub(crate) bad: bool,
@@ -104,7 +123,7 @@ impl Drawing {
         }
         let story = with_short_words(&explanation.to_string(), MOST_OF_A_WORD);
         let panels = gather::panels(history, counterexample, &explanation);
-        Drawing { title: info.name.to_string(), subtitle, story, panels }
+        Drawing { title: info.name.to_string(), subtitle, story, panels, thin: THIN_REASONS }
     }
 
     /// As an SVG document.
@@ -123,6 +142,11 @@ impl Drawing {
         Kind::ALL.into_iter().filter(used).collect()
     }
 
+    /// Whether it shows operations of replicas.
+    pub(crate) fn has_operations(&self) -> bool {
+        self.panels.iter().flat_map(|panel| &panel.boxes).any(Transaction::is_operation)
+    }
+
     /// Whether some arrows are reasons of others.
     pub(crate) fn has_reasons(&self) -> bool {
         self.panels.iter().any(|panel| panel.arrows.iter().any(|arrow| !arrow.main))
@@ -132,10 +156,23 @@ impl Drawing {
 impl Transaction {
     /// What stands beside its name.
     pub(crate) fn mark(&self) -> &'static str {
-        match self.outcome {
-            Some(Outcome::Aborted) => " ✗ aborted",
-            Some(Outcome::Indeterminate) => " ? unknown",
-            Some(Outcome::Committed) | None => "",
+        match self.subject {
+            Subject::Transaction(_, Outcome::Aborted) => " ✗ aborted",
+            Subject::Transaction(_, Outcome::Indeterminate) => " ? unknown",
+            _ => "",
+        }
+    }
+
+    /// Whether it is an operation of a replica.
+    pub(crate) fn is_operation(&self) -> bool {
+        matches!(self.subject, Subject::Update | Subject::Query)
+    }
+
+    /// Which transaction it is.
+    pub(crate) fn party(&self) -> Party {
+        match self.subject {
+            Subject::Transaction(txn, _) => Some(txn),
+            _ => None,
         }
     }
 

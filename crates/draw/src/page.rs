@@ -18,6 +18,7 @@ mod digest;
 mod drawings;
 mod exhibit;
 mod names;
+mod replicas;
 mod ring;
 mod scenes;
 mod section;
@@ -25,6 +26,7 @@ mod story;
 mod view;
 
 pub use exhibit::Exhibit;
+pub(crate) use replicas::ReplicasExhibit;
 pub use section::{Section, VerdictRow};
 
 /// A page in the making.

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crate::geometry::{Curve, Point, Rect};
 use crate::kind::Kind;
 use crate::layout::{LINE, Layout, PADDING, line_at};
-use crate::model::{Panel, Transaction};
+use crate::model::{Panel, Subject, Transaction};
 use crate::text::{mono, xml};
 
 /// Attributes by which a page finds the parts of a panel. Each part is then an element of its own.
@@ -52,8 +52,20 @@ pub(crate) fn panel(out: &mut String, panel: &Panel, layout: &Layout, marks: Opt
             });
         }
     }
+    for (rect, skipped) in &layout.gaps {
+        let meaning = if *skipped == 1 { "1 operation".into() } else { format!("{skipped} operations") };
+        let _ = writeln!(out, "<g><title>{meaning} left out</title>");
+        text(out, "gap", rect.x, rect.center().y + 2.0, "…");
+        out.push_str("</g>\n");
+    }
     for (index, (rect, b)) in layout.boxes.iter().zip(&panel.boxes).enumerate() {
+        if let Some(tip) = &b.tip {
+            let _ = writeln!(out, "<g><title>{}</title>", xml(tip));
+        }
         transaction(out, rect, index, b, marks);
+        if b.tip.is_some() {
+            out.push_str("</g>\n");
+        }
     }
     for (index, (route, arrow)) in layout.routes.iter().zip(&panel.arrows).enumerate() {
         marked(out, marks.map(|marks| &*marks.labels[index]), |out| {
@@ -76,10 +88,11 @@ fn marked(out: &mut String, mark: Option<&str>, draw: impl FnOnce(&mut String)) 
 }
 
 fn transaction(out: &mut String, rect: &Rect, index: usize, b: &Transaction, marks: Option<&Marks>) {
-    let class = match (b.outcome.is_none(), b.mark().is_empty()) {
-        (true, _) => "box initial-state",
-        (false, false) => "box doubtful",
-        (false, true) => "box",
+    let class = match b.subject {
+        Subject::InitialState => "box initial-state",
+        Subject::Update => "box update",
+        Subject::Transaction(..) | Subject::Query if b.mark().is_empty() => "box",
+        Subject::Transaction(..) | Subject::Query => "box doubtful",
     };
     let x = rect.x + PADDING;
     marked(out, marks.map(|marks| &*marks.boxes[index]), |out| {
@@ -144,18 +157,21 @@ pub(crate) fn arrow(out: &mut String, curve: &Curve, kind: Kind, main: bool) {
     let (long, wide) = if main { (10.0, 4.5) } else { (8.0, 3.5) };
     let neck = d.moved(back, long);
     let across = Point { x: -back.y, y: back.x };
-    let [left, right] = [neck.moved(across, wide), neck.moved(across, -wide)];
     let class = format!("{}{}", kind.class(), if main { " main" } else { "" });
     let line = path([a, b, c, d.moved(back, long - 2.0)]);
+    let head = if kind.is_stopped() {
+        // A bar across, before it gets there.
+        let (near, far) = (d.moved(back, long / 2.0), d.moved(back, long - 1.0));
+        let ends = |at: Point, side: f64| [at.moved(across, side * 1.6 * wide), at.moved(across, -side * 1.6 * wide)];
+        [ends(near, 1.0), ends(far, -1.0)].concat()
+    } else {
+        vec![d, neck.moved(across, wide), neck.moved(across, -wide)]
+    };
+    let head: Vec<String> = head.iter().map(|point| format!("{} {}", number(point.x), number(point.y))).collect();
     let _ = writeln!(
         out,
-        "<path class=\"line {class}\" d=\"{line}\"/><path class=\"head {class}\" d=\"M{} {}L{} {}L{} {}Z\"/>",
-        number(d.x),
-        number(d.y),
-        number(left.x),
-        number(left.y),
-        number(right.x),
-        number(right.y),
+        "<path class=\"line {class}\" d=\"{line}\"/><path class=\"head {class}\" d=\"M{}Z\"/>",
+        head.join("L")
     );
 }
 

@@ -35,8 +35,9 @@ impl Route {
 pub(crate) struct Ground<'a> {
     /// The area they must stay in.
     pub(crate) area: Rect,
+    /// The boxes of the panel, and what else is in the way.
     pub(crate) boxes: &'a [Rect],
-    /// For each box the heights of its lines.
+    /// For each box of the panel the heights of its lines.
     pub(crate) lines: &'a [Vec<f64>],
 }
 
@@ -58,14 +59,17 @@ const BEND: f64 = 28.0;
 const BESIDE_THE_EVENT: f64 = 68.0;
 const ABOVE_THE_EVENT: f64 = 14.0;
 
-/// How many curves of each arrow are compared with other arrows.
+/// How many curves of each arrow are compared with other arrows; fewer where there are many, for every two arrows are compared.
 const KEPT: usize = 160;
+const FEWEST_KEPT: usize = 12;
+const MANY: usize = 30;
 const ROUNDS: usize = 3;
 const LABEL_HEIGHT: f64 = 17.0;
 
 /// Routes all arrows.
 pub(crate) fn route(ground: &Ground<'_>, arrows: &[Arrow]) -> Routed {
-    let choices: Vec<Vec<Route>> = arrows.iter().map(|arrow| choices(ground, arrow)).collect();
+    let kept = (KEPT * MANY * MANY / arrows.len().max(MANY).pow(2)).max(FEWEST_KEPT);
+    let choices: Vec<Vec<Route>> = arrows.iter().map(|arrow| choices(ground, arrow, kept)).collect();
     let mut order: Vec<usize> = (0..arrows.len()).collect();
     // Short arrows have the least choice.
     order.sort_by(|&a, &b| choices[a][0].price.total_cmp(&choices[b][0].price));
@@ -93,6 +97,10 @@ fn best(ground: &Ground<'_>, choices: &[Route], others: &[Option<Route>]) -> (Ro
         }
         let mut price = choice.price;
         for other in others.iter().flatten() {
+            // It only gets dearer.
+            if price >= so_far {
+                break;
+            }
             price += between(choice, other);
             if choice.points.iter().any(|&point| other.label.contains(point)) {
                 price += LABEL_ON_ARROW;
@@ -121,6 +129,9 @@ fn between(one: &Route, other: &Route) -> f64 {
         }
     }
     for a in one.points.windows(2) {
+        if !Rect::of(a).grown(1.0).overlaps(&other.bounds) {
+            continue;
+        }
         for b in other.points.windows(2) {
             if cross([a[0], a[1]], [b[0], b[1]]) {
                 price += CROSSING;
@@ -128,7 +139,8 @@ fn between(one: &Route, other: &Route) -> f64 {
         }
     }
     let middle = 3..SAMPLES - 3;
-    for a in &one.points[middle.clone()] {
+    let around = other.bounds.grown(10.0);
+    for a in one.points[middle.clone()].iter().filter(|a| around.contains(**a)) {
         if other.points[middle.clone()].iter().any(|b| a.distance(*b) < 9.0) {
             price += TOO_NEAR;
         }
@@ -177,7 +189,7 @@ fn label_at(curve: &Curve, place: f64, width: f64) -> Rect {
 type Port = (Point, Point, f64);
 
 /// The cheapest curves of an arrow, best first.
-fn choices(ground: &Ground<'_>, arrow: &Arrow) -> Vec<Route> {
+fn choices(ground: &Ground<'_>, arrow: &Arrow, kept: usize) -> Vec<Route> {
     let leaves = arrow.ends.map(|ends| ends.0);
     let arrives = arrow.ends.map(|ends| ends.1);
     let mut from = ports(ground, [arrow.from, arrow.to], arrow.from_line, leaves);
@@ -203,7 +215,7 @@ fn choices(ground: &Ground<'_>, arrow: &Arrow) -> Vec<Route> {
         }
     }
     routes.sort_by(|a, b| a.price.total_cmp(&b.price));
-    routes.truncate(KEPT);
+    routes.truncate(kept);
     routes
 }
 

@@ -2,8 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::geometry::{Curve, Point};
-use crate::kind::Kind;
+use crate::geometry::{Curve, Point, Rect};
 use crate::layout::{Layout, arrange};
 use crate::model::Drawing;
 use crate::paint::{self, arrow, number, text};
@@ -47,7 +46,7 @@ pub(crate) fn render(drawing: &Drawing) -> String {
         number(height.ceil())
     );
     let _ = writeln!(out, "<title>{}</title>\n<desc>{}</desc>", xml(&drawing.title), xml(drawing.story.trim_end()));
-    style(&mut out, &drawing.kinds());
+    style(&mut out, drawing);
     let _ = writeln!(
         out,
         "<rect class=\"card\" x=\"0.5\" y=\"0.5\" width=\"{}\" height=\"{}\" rx=\"8\"/>",
@@ -113,13 +112,22 @@ fn legend(drawing: &Drawing, width: f64) -> (String, usize) {
     }
     if drawing.has_reasons() {
         let y = line as f64 * LEGEND_LINE + 4.0;
-        text(&mut out, "faint", 0.0, y, "Thick arrows make the circle; thin ones are the reasons.");
+        text(&mut out, "faint", 0.0, y, drawing.thin);
+        line += 1;
+    }
+    if drawing.has_operations() {
+        let y = line as f64 * LEGEND_LINE;
+        for (x, class, meaning) in [(0.0, "box update", "update: changes something"), (240.0, "box", "query: asks")] {
+            paint::rect(&mut out, class, &Rect { x, y: y - 6.0, width: 22.0, height: 12.0 }, 3.0);
+            text(&mut out, "faint", x + 30.0, y + 4.0, meaning);
+        }
         line += 1;
     }
     (out, line)
 }
 
-fn style(out: &mut String, kinds: &[Kind]) {
+fn style(out: &mut String, drawing: &Drawing) {
+    let kinds = drawing.kinds();
     out.push_str("<style>\n");
     out.push_str(
         "text{font:12px ui-monospace,SFMono-Regular,Menlo,'DejaVu Sans Mono',Consolas,monospace;fill:#1f2328;white-space:pre}\n\
@@ -132,7 +140,10 @@ fn style(out: &mut String, kinds: &[Kind]) {
          .wrong{fill:#ffdcd9;stroke:#b3151f}.label{fill:#f6f8fa;fill-opacity:.92}\n\
          .line{fill:none;stroke-width:1.2}.head{stroke:none}.line.main{stroke-width:2.4}\n",
     );
-    for kind in kinds {
+    if drawing.has_operations() {
+        out.push_str(".gap{font-size:16px;font-weight:700;fill:#57606a}.update{fill:#dcebfb}\n");
+    }
+    for kind in &kinds {
         let (class, look) = (kind.class(), kind.look());
         let dashes = if look.dashes.is_empty() { String::new() } else { format!(";stroke-dasharray:{}", look.dashes) };
         let _ = writeln!(out, ".line.{class}{{stroke:{0}{dashes}}}.head.{class},.word.{class}{{fill:{0}}}", look.light);
@@ -144,7 +155,10 @@ fn style(out: &mut String, kinds: &[Kind]) {
          .box{fill:#0d1117;stroke:#adb8c4}.doubtful{stroke:#ff7b72}.initial-state{stroke:#768390;fill:#272e38}\n\
          .wrong{fill:#5c1a1b;stroke:#ff7b72}.label{fill:#161b22}\n",
     );
-    for kind in kinds {
+    if drawing.has_operations() {
+        out.push_str(".gap{fill:#9da7b3}.update{fill:#173253}\n");
+    }
+    for kind in &kinds {
         let (class, look) = (kind.class(), kind.look());
         let _ = writeln!(out, ".line.{class}{{stroke:{0}}}.head.{class},.word.{class}{{fill:{0}}}", look.dark);
     }

@@ -11,7 +11,7 @@ pub(super) fn json(exhibit: &Exhibit) -> String {
     let mut edges = Map::new();
     for (number, (scene, told)) in exhibit.scenes.iter().zip(&exhibit.told).enumerate() {
         for (index, (arrow, told)) in scene.panel.arrows.iter().zip(told).enumerate() {
-            let end = |end: usize| names.party(scene.panel.boxes[end].party);
+            let end = |end: usize| names.party(scene.panel.boxes[end].party());
             let mut events = arrow.events.clone();
             events.sort_unstable();
             events.dedup();
@@ -40,8 +40,13 @@ pub(super) fn json(exhibit: &Exhibit) -> String {
         })
     };
     let steps: Vec<Value> = exhibit.steps.iter().map(step).collect();
+    in_element(&json!({ "edges": edges, "steps": steps }))
+}
+
+/// JSON that can stand in an HTML element.
+pub(super) fn in_element(data: &Value) -> String {
     let mut text = String::new();
-    for c in json!({ "edges": edges, "steps": steps }).to_string().chars() {
+    for c in data.to_string().chars() {
         // Nothing in it can end the element or be taken for markup, and HTML has no such letters as the last two.
         match c {
             '<' | '&' | '\u{fffe}' | '\u{ffff}' => text += &format!("\\u{:04x}", u32::from(c)),

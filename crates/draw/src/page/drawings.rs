@@ -10,7 +10,7 @@ use super::scenes::Scene;
 use crate::geometry::{Curve, Point, Rect};
 use crate::kind::Kind;
 use crate::layout::arrange;
-use crate::model::{Arrow, Panel, Transaction};
+use crate::model::{Arrow, Panel, THIN_REASONS, Transaction};
 use crate::paint::{self, Marks, number};
 use crate::text::xml;
 
@@ -38,7 +38,8 @@ pub(super) fn render(out: &mut String, exhibit: &Exhibit, exhibit_number: usize)
         self::scene(out, exhibit, scene, index);
         out.push_str("</div>\n");
     }
-    legend(out, exhibit);
+    let panels: Vec<&Panel> = exhibit.scenes.iter().map(|scene| &scene.panel).collect();
+    legend(out, &panels, THIN_REASONS);
 }
 
 fn scene(out: &mut String, exhibit: &Exhibit, scene: &Scene, index: usize) {
@@ -53,7 +54,8 @@ fn scene(out: &mut String, exhibit: &Exhibit, scene: &Scene, index: usize) {
     }
 }
 
-fn figure(out: &mut String, class: &str, title: &str, extent: &Rect, draw: impl FnOnce(&mut String)) {
+/// A drawing with its caption. It is at least as large as its letters need.
+pub(super) fn figure(out: &mut String, class: &str, title: &str, extent: &Rect, draw: impl FnOnce(&mut String)) {
     let extent = extent.grown(MARGIN);
     let [x, y, width, height] =
         [extent.x.floor(), extent.y.floor(), extent.width.ceil() + 1.0, extent.height.ceil() + 1.0].map(number);
@@ -71,14 +73,15 @@ fn figure(out: &mut String, class: &str, title: &str, extent: &Rect, draw: impl 
 fn marks(exhibit: &Exhibit, panel: &Panel, scene: usize) -> Marks {
     let names = &exhibit.names;
     let txn =
-        |b: &Transaction| format!("data-txn=\"{}\" data-key=\"{}\"", names.party(b.party), names.keys_of(b.party));
+        |b: &Transaction| format!("data-txn=\"{}\" data-key=\"{}\"", names.party(b.party()), names.keys_of(b.party()));
     let boxes = panel.boxes.iter().map(|b| {
         let name = format!("{}{}", b.name, b.mark());
         format!("class=\"txn\" {} {}", txn(b), button(&name))
     });
     let lines = panel.boxes.iter().map(|b| {
         let line = b.lines.iter().map(|line| {
-            let (event, keys) = (names.event(line.event), names.keys_of_event(line.event));
+            let Some(event) = line.event else { return String::new() };
+            let (event, keys) = (names.event(event), names.keys_of_event(event));
             let name = format!("{} of {}", line.text, b.name);
             format!("class=\"did\" data-event=\"{event}\" data-key=\"{keys}\" {}", button(&name))
         });
@@ -86,7 +89,7 @@ fn marks(exhibit: &Exhibit, panel: &Panel, scene: usize) -> Marks {
     });
     let more = panel.boxes.iter().map(|b| {
         let name = format!("{} of {}", b.more().unwrap_or_default(), b.name);
-        format!("class=\"unfolds\" data-unfold=\"{}\" {}", names.party(b.party), button(&name))
+        format!("class=\"unfolds\" data-unfold=\"{}\" {}", names.party(b.party()), button(&name))
     });
     let edge = |index: usize, arrow: &Arrow| {
         format!("data-edge=\"{}\" data-key=\"{}\"", Names::arrow(scene, index), names.keys(arrow.keys()))
@@ -106,14 +109,15 @@ fn marks(exhibit: &Exhibit, panel: &Panel, scene: usize) -> Marks {
 }
 
 /// What makes an element a button for keyboards and for those who cannot see it.
-fn button(name: &str) -> String {
+pub(super) fn button(name: &str) -> String {
     format!("role=\"button\" tabindex=\"0\" aria-label=\"{}\"", xml(name))
 }
 
-/// The kinds of arrows that occur.
-fn legend(out: &mut String, exhibit: &Exhibit) {
-    let arrows = || exhibit.scenes.iter().flat_map(|scene| &scene.panel.arrows);
-    if arrows().next().is_none() {
+/// The kinds of arrows that occur, and what thin ones are.
+pub(super) fn legend(out: &mut String, panels: &[&Panel], thin: &str) {
+    let arrows = || panels.iter().flat_map(|panel| &panel.arrows);
+    let has_operations = panels.iter().flat_map(|panel| &panel.boxes).any(Transaction::is_operation);
+    if arrows().next().is_none() && !has_operations {
         return;
     }
     out.push_str("<ul class=\"legend\" aria-label=\"Kinds of arrows\">\n");
@@ -128,7 +132,14 @@ fn legend(out: &mut String, exhibit: &Exhibit) {
             writeln!(out, "</svg><span><b class=\"{}\">{}</b> {}</span></li>", kind.class(), look.word, look.meaning);
     }
     if arrows().any(|arrow| arrow.main) && arrows().any(|arrow| !arrow.main) {
-        out.push_str("<li class=\"hint\">Thick arrows make the circle; thin ones are the reasons.</li>\n");
+        let _ = writeln!(out, "<li class=\"hint\">{thin}</li>");
+    }
+    if has_operations {
+        for (class, meaning) in [("box update", "update: changes something"), ("box", "query: asks")] {
+            out.push_str("<li><svg width=\"44\" height=\"14\" viewBox=\"0 0 44 14\" aria-hidden=\"true\">");
+            paint::rect(out, class, &Rect { x: 11.0, y: 1.0, width: 22.0, height: 12.0 }, 3.0);
+            let _ = writeln!(out, "</svg><span>{meaning}</span></li>");
+        }
     }
     out.push_str("</ul>\n");
 }

@@ -8,6 +8,7 @@ use isonomy_history::{EventId, History, Outcome, TxnId};
 use super::names::Names;
 use super::scenes::{Scene, scene_of, scenes};
 use super::view;
+use crate::model::Transaction;
 use crate::text::{shortened, with_short_words};
 
 /// So many events of a transaction are on the page beside those that matter.
@@ -68,6 +69,8 @@ pub(super) struct CardEvent {
 /// A sentence, and what it speaks of.
 pub(super) struct Step {
     pub(super) number: String,
+    /// How many distinctions of cases it is below of.
+    pub(super) depth: usize,
     pub(super) text: String,
     /// `None` if it is about a case that is not drawn.
     pub(super) scene: Option<usize>,
@@ -90,6 +93,7 @@ impl Exhibit {
         let told = scenes.iter().map(|scene| told(history, counterexample, &explanation, scene)).collect();
         let steps = explanation.steps.iter().map(|sentence| Step {
             number: sentence.number.clone(),
+            depth: sentence.number.matches('.').count(),
             text: with_short_words(&sentence.text, MOST_OF_A_WORD),
             ..step(history, &scenes, sentence.topic)
         });
@@ -167,7 +171,7 @@ impl Exhibit {
 /// All that take part, in the order of the story.
 fn parties(explanation: &Explanation<'_>, scenes: &[Scene]) -> Vec<TxnId> {
     let mut txns: Vec<TxnId> = explanation.transactions.iter().map(|participant| participant.txn).collect();
-    for party in scenes.iter().flat_map(|scene| &scene.panel.boxes).filter_map(|b| b.party) {
+    for party in scenes.iter().flat_map(|scene| &scene.panel.boxes).filter_map(Transaction::party) {
         if !txns.contains(&party) {
             txns.push(party);
         }
@@ -203,7 +207,7 @@ fn step(history: &History, scenes: &[Scene], topic: Topic) -> Step {
             Topic::Read => {
                 arrows = (0..scene.panel.arrows.len()).filter(|&arrow| scene.panel.arrows[arrow].main).collect();
                 let lines = scene.panel.boxes.iter().flat_map(|b| &b.lines);
-                events = lines.filter(|line| line.bad).map(|line| line.event).collect();
+                events = lines.filter(|line| line.bad).filter_map(|line| line.event).collect();
             }
             Topic::Edge { edge, .. } => {
                 let (arrow, rests_on) = scene.arrows_of(edge);
@@ -234,7 +238,7 @@ fn step(history: &History, scenes: &[Scene], topic: Topic) -> Step {
     reasons.retain(|reason| !arrows.contains(reason));
     events.sort_unstable();
     events.dedup();
-    Step { number: String::new(), text: String::new(), scene: at, arrows, reasons, events, txns }
+    Step { number: String::new(), depth: 0, text: String::new(), scene: at, arrows, reasons, events, txns }
 }
 
 fn card(history: &History, txn: TxnId, explanation: &Explanation<'_>, scenes: &[Scene]) -> Card {
@@ -243,7 +247,7 @@ fn card(history: &History, txn: TxnId, explanation: &Explanation<'_>, scenes: &[
     let mut others = 0;
     let mut events = Vec::new();
     for event in history.event_ids(txn) {
-        let matters = told.contains(&event) || lines().any(|line| line.event == event);
+        let matters = told.contains(&event) || lines().any(|line| line.event == Some(event));
         others += usize::from(!matters);
         if matters || others <= MOST_EVENTS {
             let text = shortened(&history.named(history.event(event)).to_string(), MOST_OF_AN_EVENT);

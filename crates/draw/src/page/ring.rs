@@ -144,7 +144,16 @@ fn alone(panel: &Panel) -> Layout {
         Route::along(Curve([point(width, 0.25), point(far, -0.3), point(far, 1.3), point(width, 0.75)]), &arrow.label)
     });
     let routes = routes.collect();
-    Layout { width, height, caption: Vec::new(), lanes: Vec::new(), boxes: vec![only], routes, ticks: Vec::new() }
+    Layout {
+        width,
+        height,
+        caption: Vec::new(),
+        lanes: Vec::new(),
+        boxes: vec![only],
+        gaps: Vec::new(),
+        routes,
+        ticks: Vec::new(),
+    }
 }
 
 /// Two boxes beside each other. Arrows to the right go above, those to the left below, further out the more there are.
@@ -182,7 +191,7 @@ fn pair(panel: &Panel, left: usize, right: usize) -> Layout {
         routes.push(Route::along(curve, &arrow.label));
     }
     let (width, height) = (boxes[right].right(), boxes[right].height);
-    Layout { width, height, caption: Vec::new(), lanes: Vec::new(), boxes, routes, ticks: Vec::new() }
+    Layout { width, height, caption: Vec::new(), lanes: Vec::new(), boxes, gaps: Vec::new(), routes, ticks: Vec::new() }
 }
 
 fn placed(panel: &Panel, order: &[usize], room: f64) -> (Layout, f64) {
@@ -212,7 +221,7 @@ fn placed(panel: &Panel, order: &[usize], room: f64) -> (Layout, f64) {
     let lines = vec![Vec::new(); boxes.len()];
     let routed = route(&Ground { area, boxes: &boxes, lines: &lines }, &panel.arrows);
     let (caption, lanes, ticks) = (Vec::new(), Vec::new(), Vec::new());
-    (Layout { width, height, caption, lanes, boxes, routes: routed.routes, ticks }, routed.price)
+    (Layout { width, height, caption, lanes, boxes, gaps: Vec::new(), routes: routed.routes, ticks }, routed.price)
 }
 
 /// What of a ring is drawn upon: its arrows seldom need all the room that they are given.

@@ -33,7 +33,7 @@ impl Scene {
 
     /// The events that it shows.
     fn events(&self) -> impl Iterator<Item = EventId> {
-        self.panel.boxes.iter().flat_map(|b| &b.lines).map(|line| line.event)
+        self.panel.boxes.iter().flat_map(|b| &b.lines).filter_map(|line| line.event)
     }
 
     /// The arrows of the whole circle.

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use isonomy_checker::{IsolationLevel, Verdict};
 
 use super::exhibit::Exhibit;
+use super::replicas::ReplicasExhibit;
 use super::view;
 use crate::text::xml;
 
@@ -29,6 +30,7 @@ pub struct VerdictRow<'a> {
 enum Block {
     Markup(String),
     Exhibit(Box<Exhibit>),
+    Replicas(Box<ReplicasExhibit>),
 }
 
 impl Section {
@@ -83,6 +85,27 @@ impl Section {
         self
     }
 
+    /// Adds a table whose last column is a verdict.
+    pub(crate) fn judged(self, head: &[&str], rows: &[Vec<String>]) -> Self {
+        let row = |row: &Vec<String>| -> String {
+            let (verdict, others) = row.split_last().expect("a row has a verdict");
+            let class = match &**verdict {
+                known @ ("holds" | "violated" | "undecided") => format!(" class=\"{known}\""),
+                _ => String::new(),
+            };
+            let others: String = others.iter().map(|cell| format!("<td>{}</td>", xml(cell))).collect();
+            format!("{others}<td{class}>{}</td>", xml(verdict))
+        };
+        let rows: Vec<String> = rows.iter().map(row).collect();
+        self.markup(table(head, &rows))
+    }
+
+    /// Adds a counterexample of a replicated data type.
+    pub(crate) fn replicas(mut self, exhibit: ReplicasExhibit) -> Self {
+        self.blocks.push(Block::Replicas(Box::new(exhibit)));
+        self
+    }
+
     fn markup(mut self, markup: String) -> Self {
         self.blocks.push(Block::Markup(markup));
         self
@@ -101,6 +124,10 @@ impl Section {
                 Block::Exhibit(exhibit) => {
                     *exhibits += 1;
                     view::render(out, exhibit, *exhibits);
+                }
+                Block::Replicas(exhibit) => {
+                    *exhibits += 1;
+                    exhibit.render(out, *exhibits);
                 }
             }
         }

@@ -2,25 +2,21 @@
 
 use std::fmt::Write;
 
-use super::exhibit::{Exhibit, Step};
+use super::exhibit::Step;
 use crate::text::xml;
 
-pub(super) fn render(out: &mut String, exhibit: &Exhibit, number: usize) {
-    if exhibit.scenes.len() > 1 {
-        out.push_str(
-            "<p class=\"hint\">Nobody saw which of some writes came first. Whichever it was, there is a circle.</p>\n",
-        );
-    }
+/// No step is more than one deeper than the one before it.
+pub(super) fn render(out: &mut String, steps: &[Step], number: usize) {
     out.push_str("<ol class=\"story\">\n");
     let mut open = 0;
-    for (index, step) in exhibit.steps.iter().enumerate() {
-        for _ in depth(step)..open {
+    for (index, step) in steps.iter().enumerate() {
+        for _ in step.depth..open {
             out.push_str("</ol>\n</li>\n");
         }
-        open = depth(step);
+        open = step.depth;
         item(out, step, number, index);
         // What comes below a step is in a list inside of it, and ends its item only then.
-        if exhibit.steps.get(index + 1).is_some_and(|next| depth(next) > open) {
+        if steps.get(index + 1).is_some_and(|next| next.depth > open) {
             open += 1;
             let _ = writeln!(
                 out,
@@ -45,9 +41,4 @@ fn item(out: &mut String, step: &Step, number: usize, index: usize) {
         index + 1,
         xml(&step.number)
     );
-}
-
-/// How many distinctions of cases a step is below of.
-fn depth(step: &Step) -> usize {
-    step.number.matches('.').count()
 }

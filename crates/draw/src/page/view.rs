@@ -14,10 +14,15 @@ pub(super) const END: &str = "</article>\n";
 pub(super) fn render(out: &mut String, exhibit: &Exhibit, number: usize) {
     let _ = writeln!(out, "{BEGIN}id=\"x{number}\" aria-labelledby=\"x{number}-title\">");
     header(out, exhibit, number);
-    bar(out, exhibit, number);
+    bar(out, exhibit.steps.len(), "an arrow, a transaction or an event", number);
     let _ = writeln!(out, "<div class=\"columns\">\n<section class=\"told\" aria-labelledby=\"x{number}-told\">");
     let _ = writeln!(out, "<h4 id=\"x{number}-told\">The story</h4>");
-    story::render(out, exhibit, number);
+    if exhibit.scenes.len() > 1 {
+        out.push_str(
+            "<p class=\"hint\">Nobody saw which of some writes came first. Whichever it was, there is a circle.</p>\n",
+        );
+    }
+    story::render(out, &exhibit.steps, number);
     out.push_str("</section>\n<div class=\"drawings\">\n");
     keys(out, exhibit);
     drawings::render(out, exhibit, number);
@@ -65,7 +70,7 @@ fn facts(exhibit: &Exhibit) -> Vec<(String, String)> {
 }
 
 /// The buttons that go through the story, and the place where what is chosen is told. It stays in sight.
-fn bar(out: &mut String, exhibit: &Exhibit, number: usize) {
+pub(super) fn bar(out: &mut String, total: usize, parts: &str, number: usize) {
     let _ = writeln!(out, "<div class=\"bar control\" role=\"group\" aria-label=\"Step through the story\">");
     out.push_str("<div class=\"buttons\">\n");
     for (action, sign, name, key) in [
@@ -79,14 +84,13 @@ fn bar(out: &mut String, exhibit: &Exhibit, number: usize) {
             "<button type=\"button\" data-do=\"{action}\" aria-label=\"{name}\" aria-keyshortcuts=\"{key}\" title=\"{name} ({key})\">{sign}</button>"
         );
     }
-    let total = exhibit.steps.len();
     let _ = writeln!(
         out,
         "<span class=\"count\">0 / {total}</span>\n<button type=\"button\" data-do=\"clear\" aria-label=\"Clear the choice\" aria-keyshortcuts=\"Escape\" title=\"Clear (Escape)\" hidden=\"hidden\">×</button>\n</div>"
     );
     let _ = writeln!(
         out,
-        "<p class=\"now\" id=\"x{number}-now\" role=\"status\">Step through with → and ←, or choose an arrow, a transaction or an event.</p>\n</div>"
+        "<p class=\"now\" id=\"x{number}-now\" role=\"status\">Step through with → and ←, or choose {parts}.</p>\n</div>"
     );
 }
 

@@ -3,7 +3,6 @@
 // Everything that can be chosen has a name in an attribute: data-edge, data-txn, data-event, data-step. The JSON beside says which names belong
 // together. Names are numbers of ours; whatever the history calls things is only ever text.
 
-const idle = "Step through with → and ←, or choose an arrow, a transaction or an event.";
 const smooth = matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth";
 
 class Exhibit {
@@ -11,6 +10,7 @@ class Exhibit {
     this.root = root;
     this.data = JSON.parse(root.querySelector('script[type="application/json"]').textContent);
     this.now = root.querySelector(".now");
+    this.idle = this.now.textContent;
     this.story = new Story(this);
     this.key = null;
     // For each name, its elements: there are several of each, and the pointer moves often.
@@ -99,7 +99,7 @@ class Exhibit {
     this.mark([], "by");
     this.root.classList.remove("choosing");
     this.root.querySelector('[data-do="clear"]').hidden = true;
-    this.tell(idle);
+    this.tell(this.idle);
     this.now.classList.add("idle");
   }
 
@@ -115,7 +115,8 @@ class Exhibit {
     if (kind === "step") return [...elements[0].children].map((part) => part.textContent).join(". ");
     if (kind === "event") return elements.find((element) => element.ariaLabel)?.ariaLabel ?? elements[0].textContent;
     const card = elements.find((element) => element.matches(".card"));
-    return card ? `${card.querySelector("p").textContent}, ${card.querySelector(".where").textContent}` : "the initial state";
+    if (card) return `${card.querySelector("p").textContent}, ${card.querySelector(".where").textContent}`;
+    return elements.find((element) => element.ariaLabel)?.ariaLabel ?? "";
   }
 
   // Whoever chose something elsewhere wants to see it drawn. A drawing that is in sight stays where it is.

@@ -19,7 +19,7 @@ class Story {
       this.show(0);
       this.update();
       this.exhibit.clear();
-    } else {
+    } else if (last >= 0) {
       const to = { first: 0, back: this.place - 1, next: this.place + 1, last }[action];
       this.at(Math.max(0, Math.min(last, to)), null);
     }
