@@ -10,6 +10,7 @@ mod explain;
 mod formats;
 mod history;
 pub mod oracle;
+pub mod prefix;
 mod problem;
 pub mod reduction;
 mod search;

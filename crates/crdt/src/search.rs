@@ -60,12 +60,32 @@ struct Search<'p> {
     rules: Rules<'p>,
     clauses: Clauses,
     /// Queries to look at, in the order of the history.
-    pending: BinaryHeap<Reverse<(u32, u32)>>,
+    pending: BinaryHeap<Reverse<(u64, u32, u32)>>,
+    /// How much each operation had to do with conflicts, the latest most of all.
+    trouble: Vec<f64>,
+    weight: f64,
     is_pending: Vec<bool>,
     rank: Vec<u32>,
     /// The queries of each operation: from, to.
     queries_of: Vec<(u32, u32)>,
     effort: Effort,
+    /// Conflicts until all decisions are taken back and made anew, with what was learnt.
+    patience: u64,
+    restarts: u64,
+}
+
+/// Conflicts between restarts, times the numbers of Luby.
+const PATIENCE: u64 = 100;
+
+/// 1, 1, 2, 1, 1, 2, 4, …
+fn luby(mut at: u64) -> u64 {
+    loop {
+        let size = (at + 1).next_power_of_two();
+        if size == at + 1 {
+            return size / 2;
+        }
+        at -= size / 2 - 1;
+    }
 }
 
 /// Why the search goes no further.
@@ -92,10 +112,14 @@ impl<'p> Search<'p> {
             rules: Rules::new(problem),
             clauses: Clauses::new(variables),
             pending: BinaryHeap::new(),
+            trouble: vec![0.0; problem.len()],
+            weight: 1.0,
             is_pending: vec![false; problem.queries.len()],
             rank,
             queries_of,
             effort: Effort::default(),
+            patience: PATIENCE,
+            restarts: 0,
         };
         for query in 0..problem.queries.len() as u32 {
             search.enqueue(query);
@@ -128,7 +152,7 @@ impl<'p> Search<'p> {
     fn complete(&mut self, budget: &mut Budget<'_>) -> Result<(), End> {
         loop {
             self.propagate(budget)?;
-            let Some(Reverse((_, number))) = self.pending.pop() else {
+            let Some(Reverse((_, _, number))) = self.pending.pop() else {
                 if self.all_explained(budget)? {
                     return Ok(());
                 }
@@ -175,7 +199,10 @@ impl<'p> Search<'p> {
     fn enqueue(&mut self, query: u32) {
         if !std::mem::replace(&mut self.is_pending[query as usize], true) {
             let op = self.problem.queries[query as usize].op;
-            self.pending.push(Reverse((self.rank[op as usize], query)));
+            // Every other time those come first that made trouble; the order of the history is better for some histories, this
+            // for others.
+            let calm = if self.restarts % 2 == 1 { u64::MAX - self.trouble[op as usize] as u64 } else { 0 };
+            self.pending.push(Reverse((calm, self.rank[op as usize], query)));
         }
     }
 
@@ -233,13 +260,39 @@ impl<'p> Search<'p> {
         loop {
             self.effort.conflicts += 1;
             let Some(lesson) = self.clauses.analyze(&self.bounds, &conflict) else { return Err(End::Refuted) };
-            let mut undone = Vec::new();
-            self.bounds.backtrack(lesson.level, |literal| undone.push(literal));
-            undone.into_iter().for_each(|literal| self.touch(literal));
+            self.blame(&lesson.clause);
+            self.go_back(lesson.level);
             match self.clauses.add(&mut self.bounds, lesson.clause) {
-                Ok(()) => return Ok(()),
+                Ok(()) => break,
                 Err(next) => conflict = next,
             }
+        }
+        self.patience -= 1;
+        if self.patience == 0 {
+            self.restarts += 1;
+            self.patience = PATIENCE * luby(self.restarts);
+            self.go_back(0);
+        }
+        Ok(())
+    }
+
+    fn go_back(&mut self, level: usize) {
+        let mut undone = Vec::new();
+        self.bounds.backtrack(level, |literal| undone.push(literal));
+        undone.into_iter().for_each(|literal| self.touch(literal));
+    }
+
+    fn blame(&mut self, clause: &[Literal]) {
+        self.weight *= 1.05;
+        for literal in clause {
+            let op = (literal.variable / self.problem.replicas) as usize;
+            if let Some(trouble) = self.trouble.get_mut(op) {
+                *trouble += self.weight;
+            }
+        }
+        if self.weight > 1e15 {
+            self.trouble.iter_mut().for_each(|trouble| *trouble /= self.weight);
+            self.weight = 1.0;
         }
     }
 }

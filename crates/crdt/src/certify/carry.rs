@@ -373,11 +373,17 @@ impl<'a> Carry<'a> {
             self.one_of(query, may)?;
         }
         for &winner in winners {
-            if !self.saw(query, winner) || self.surely_covered(query, winner, coverers) {
+            if !self.may_see(query, winner) || self.surely_covered(query, winner, coverers) {
                 continue;
             }
             let able = |&coverer: &usize| self.may_see(query, coverer) && self.may_see(coverer, winner);
             let able: Vec<usize> = coverers.iter().copied().filter(able).collect();
+            if !self.saw(query, winner) {
+                if able.is_empty() {
+                    self.must_miss(query, winner)?;
+                }
+                continue;
+            }
             self.one_of(query, able.clone())?;
             // If they are all on one replica, the last of them saw what one of them saw.
             let (first, last) = (*able.first().ok_or(Contradiction)?, *able.last().ok_or(Contradiction)?);

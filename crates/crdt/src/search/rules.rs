@@ -62,19 +62,21 @@ impl<'p> Rules<'p> {
             Rule::Exists { winners, coverers, initial } => view.exists(winners, coverers, initial),
             Rule::Covered { coverers, initial: true, .. } if !view.sees_any(coverers) => view.see_any(coverers),
             Rule::Covered { winners, coverers, .. } => {
-                view.covered(coverers, |replica| view.problem.last_of(winners, replica, view.least(replica)))
+                let last = |replica| view.problem.last_of(winners, replica, view.least(replica));
+                let next = |replica| view.problem.next_of(winners, replica, view.least(replica));
+                view.covered(coverers, last, next)
             }
             Rule::Only { writes, returned: coverers } => {
                 let Operation::Read(_, returned) = self.problem.history.operation(OpId(query.op)) else {
                     unreachable!("only reads have this rule")
                 };
-                view.covered(coverers, |replica| {
-                    let last = view.problem.last_of(writes, replica, view.least(replica))?;
-                    match view.problem.history.operation(OpId(last)) {
-                        Operation::Write(_, value) if returned.binary_search(&value).is_ok() => None,
-                        _ => Some(last),
-                    }
-                })
+                let other = |&write: &u32| match view.problem.history.operation(OpId(write)) {
+                    Operation::Write(_, value) => returned.binary_search(&value).is_err(),
+                    _ => false,
+                };
+                let last = |replica| view.problem.last_of(writes, replica, view.least(replica)).filter(other);
+                let next = |replica| view.problem.next_of(writes, replica, view.least(replica)).filter(other);
+                view.covered(coverers, last, next)
             }
             Rule::Sum { track, value } => view.sum(track, value),
             Rule::Choice { variable, candidates, writes } => view.choice(variable, candidates, writes),
@@ -237,8 +239,8 @@ impl View<'_> {
         }
     }
 
-    /// On each replica, the last operation that is to be covered, is.
-    fn covered(&self, coverers: Track, last: impl Fn(u32) -> Option<u32>) -> Answer {
+    /// On each replica, the last operation that was seen and is to be covered, is; and the next is not seen if it cannot be.
+    fn covered(&self, coverers: Track, last: impl Fn(u32) -> Option<u32>, next: impl Fn(u32) -> Option<u32>) -> Answer {
         for replica in 0..self.problem.replicas {
             if let Some(op) = last(replica)
                 && self.coverer_of(op, coverers).is_none()
@@ -246,7 +248,32 @@ impl View<'_> {
                 return self.cover(op, coverers);
             }
         }
+        for replica in 0..self.problem.replicas {
+            if let Some(op) = next(replica)
+                && self.may_see(op)
+                && let Some(reasons) = self.cannot_cover(op, coverers)
+            {
+                return Answer::Forced(self.missed(op), reasons);
+            }
+        }
         Answer::Explained
+    }
+
+    /// Why nothing that the query may see can have seen an operation.
+    fn cannot_cover(&self, op: u32, coverers: Track) -> Option<Vec<Literal>> {
+        let (home, position) = (self.problem.replica(op), self.problem.position(op));
+        let mut reasons = Vec::new();
+        for replica in 0..self.problem.replicas {
+            if let Some(last) = self.problem.last_of(coverers, replica, self.most(replica)) {
+                if self.bounds.most(last, home) > position {
+                    return None;
+                }
+                reasons.push(self.literal_missed(last, op));
+            }
+            let beyond = self.problem.next_of(coverers, replica, self.most(replica));
+            reasons.extend(beyond.map(|beyond| self.missed(beyond)));
+        }
+        Some(reasons)
     }
 
     /// On some replica, the last coverer that the query sees must see the operation. Either that is the last one that it
@@ -260,7 +287,7 @@ impl View<'_> {
             let now = self.problem.last_of(coverers, replica, self.least(replica));
             if let Some(now) = now {
                 if could(now) {
-                    steps.add(1, self.literal_saw(now, op));
+                    steps.add(self.far(now, op), self.literal_saw(now, op));
                 } else {
                     steps.reasons.push(self.literal_missed(now, op));
                 }
@@ -273,7 +300,7 @@ impl View<'_> {
             let able = self.first_able(coverers, next, could);
             match able {
                 Some(able) if self.may_see(able) => {
-                    steps.add(self.cost(able) + 1, self.saw(able));
+                    steps.add(self.cost(able) + self.far(able, op), self.saw(able));
                     let skipped = self.problem.last_of(coverers, replica, self.problem.position(able));
                     if let Some(skipped) = skipped.filter(|&skipped| skipped >= next) {
                         steps.reasons.push(self.literal_missed(skipped, op));
@@ -289,6 +316,11 @@ impl View<'_> {
             }
         }
         steps.finish()
+    }
+
+    /// How much more an operation would see with another.
+    fn far(&self, who: u32, what: u32) -> u32 {
+        (self.problem.position(what) + 1).saturating_sub(self.bounds.least(who, self.problem.replica(what)))
     }
 
     /// The first coverer, from one on and on its replica, that could have seen what is to be covered.
