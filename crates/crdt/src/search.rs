@@ -201,7 +201,8 @@ impl<'p> Search<'p> {
             let op = self.problem.queries[query as usize].op;
             // Every other time those come first that made trouble; the order of the history is better for some histories, this
             // for others.
-            let calm = if self.restarts % 2 == 1 { u64::MAX - self.trouble[op as usize] as u64 } else { 0 };
+            let by_trouble = self.restarts % 2 == 1 && self.problem.choices.is_empty();
+            let calm = if by_trouble { u64::MAX - self.trouble[op as usize] as u64 } else { 0 };
             self.pending.push(Reverse((calm, self.rank[op as usize], query)));
         }
     }
