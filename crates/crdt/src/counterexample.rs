@@ -170,7 +170,11 @@ impl Asked {
                 Operation::Read(x, values) => asked.returned.extend(values.iter().map(|&value| (x, value))),
                 Operation::List(elements) => {
                     asked.lists += 1;
-                    for &element in elements {
+                    // A list that has an element twice has it once.
+                    let mut elements = elements.to_vec();
+                    elements.sort_unstable();
+                    elements.dedup();
+                    for element in elements {
                         *asked.listed.entry(element).or_default() += 1;
                     }
                 }
