@@ -124,6 +124,16 @@ fn conflicts_are_decided_by_the_type() {
     }
 }
 
+/// The addition on `q` covers the removal on `p`, so the second query owes its answer to a removal on `r`. Nothing that it
+/// saw can have seen the last of those, and so the third query cannot be right.
+#[test]
+fn removals_of_one_replica_are_covered_together() {
+    let text =
+        "r: remove(x) remove(x) / p: add(x) remove(x) contains(x)=true contains(x)=false contains(x)=true / q: add(x)";
+    violated(DataType::RwSet, text);
+    assert_eq!(needed(DataType::RwSet, text), 8);
+}
+
 #[test]
 fn nothing_is_there_at_first() {
     for data_type in SETS {

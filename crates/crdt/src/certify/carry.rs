@@ -353,8 +353,8 @@ impl<'a> Carry<'a> {
             return Ok(());
         }
         self.must_see(query, first)?;
-        // Who sees the last of them sees all of them.
-        if self.saw(query, last) { self.stays_uncovered(query, last, coverers) } else { Ok(()) }
+        // What saw the last of them saw all of them, so that none would be left.
+        self.stays_uncovered(query, last, coverers)
     }
 
     fn stays_uncovered(&mut self, query: usize, op: usize, coverers: &[usize]) -> Carried {
