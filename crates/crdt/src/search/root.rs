@@ -14,11 +14,7 @@ pub(super) struct Root {
 /// Bounds from what is known at once; `None` if some operation would have seen itself.
 pub(super) fn sweep(problem: &Problem<'_>) -> Option<Root> {
     let (operations, replicas) = (problem.len(), problem.replicas as usize);
-    let mut lower = vec![0; operations * replicas + problem.choices.len()];
-    for &(what, who) in &problem.seen {
-        let known = &mut lower[who as usize * replicas + problem.replica(what) as usize];
-        *known = (*known).max(problem.position(what) + 1);
-    }
+    let mut lower = known(problem);
     let order = topological(problem, &lower)?;
     for &op in &order {
         see(problem, &mut lower, op);
@@ -40,6 +36,22 @@ pub(super) fn sweep(problem: &Problem<'_>) -> Option<Root> {
     }
     let possible = lower.iter().zip(&upper).all(|(lower, upper)| lower <= upper);
     possible.then_some(Root { lower, upper, order })
+}
+
+/// All operations, each after those that it surely saw; `None` if some operation would have seen itself.
+pub(super) fn order(problem: &Problem<'_>) -> Option<Vec<u32>> {
+    topological(problem, &known(problem))
+}
+
+/// What answers alone tell, nothing carried on.
+fn known(problem: &Problem<'_>) -> Vec<u32> {
+    let replicas = problem.replicas as usize;
+    let mut lower = vec![0; problem.len() * replicas + problem.choices.len()];
+    for &(what, who) in &problem.seen {
+        let known = &mut lower[who as usize * replicas + problem.replica(what) as usize];
+        *known = (*known).max(problem.position(what) + 1);
+    }
+    lower
 }
 
 /// The last operation of a replica among so many.
