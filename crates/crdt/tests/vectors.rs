@@ -62,6 +62,11 @@ fn all_that_is_seen_counts() {
     holds(DataType::Counter, "p: dec(x) dec(x) inc(x) / q: read(x)=0 read(x)=-2 read(x)=-1");
     violated(DataType::Counter, "p: dec(x) dec(x) inc(x) / q: read(x)=-2 read(x)=-1 read(x)=-2");
     violated(DataType::Counter, "p: read(x)=1");
+    // Answers that are farther off than there are numbers.
+    for far in [i64::MIN, i64::MIN + 1, i64::MAX - 1, i64::MAX] {
+        violated(DataType::Counter, &format!("p: inc(x) read(x)={far} dec(x) / q: dec(x) inc(x) read(x)={far}"));
+        violated(DataType::Counter, &format!("p: read(x)={far}"));
+    }
 }
 
 #[test]

@@ -68,10 +68,10 @@ fn topological(problem: &Problem<'_>, lower: &[u32]) -> Option<Vec<u32>> {
     };
     let mut starts = vec![0u32; operations + 2];
     let mut waiting = vec![0u32; operations];
-    for op in 0..operations {
+    for (op, waiting) in waiting.iter_mut().enumerate() {
         for source in sources(op) {
             starts[source + 2] += 1;
-            waiting[op] += 1;
+            *waiting += 1;
         }
     }
     for at in 1..starts.len() {
