@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::{Parser, ValueEnum};
 
 use crate::inputs::Input;
+use crate::replicated::Case;
 use crate::sets::{Level, Set, Size, Study};
 
 /// Where peers are described unless told otherwise.
@@ -78,6 +79,12 @@ pub(crate) struct Arguments {
     /// Make this history and do nothing else; see `data.rs` for the reason
     #[arg(long, value_name = "NAME", hide = true)]
     pub(crate) generate: Option<String>,
+    /// Check this simulated history and do nothing else
+    #[arg(long, value_name = "NAME", hide = true)]
+    pub(crate) simulate: Option<String>,
+    /// The seed of --simulate
+    #[arg(long, default_value = "0", hide = true, requires = "simulate")]
+    pub(crate) seed: u64,
     /// Write it as peers want it, after it was made
     #[arg(long = "as", value_name = "INPUT", hide = true, requires = "generate", value_parser = input)]
     pub(crate) input: Option<Input>,
@@ -88,13 +95,24 @@ impl Arguments {
     pub(crate) fn sets(&self) -> Vec<Set> {
         let mut sets = Set::all();
         sets.retain(|set| set.study == self.study && set.levels.iter().any(|level| self.levels.contains(level)));
-        sets.retain(|set| match set.size {
+        sets.retain(|set| self.wants(set.size, &set.name));
+        sets
+    }
+
+    /// The histories of replicated data types that are asked for.
+    pub(crate) fn cases(&self) -> Vec<Case> {
+        let mut cases = if self.study == Study::Crdt { Case::all() } else { Vec::new() };
+        cases.retain(|case| self.wants(case.size, &case.name));
+        cases
+    }
+
+    fn wants(&self, size: Size, name: &str) -> bool {
+        let wanted = match size {
             Size::Smoke => self.smoke,
             Size::Default => !self.smoke,
             Size::Full => self.full,
-        });
-        sets.retain(|set| self.only.is_empty() || self.only.iter().any(|text| set.name.contains(text.as_str())));
-        sets
+        };
+        wanted && (self.only.is_empty() || self.only.iter().any(|text| name.contains(text.as_str())))
     }
 
     /// The name of the files that are kept.

@@ -11,6 +11,7 @@ mod lightweight;
 mod machine;
 mod measure;
 mod peers;
+mod replicated;
 mod sets;
 mod table;
 mod verdict;
@@ -58,6 +59,14 @@ fn run(arguments: &Arguments) -> Result<bool, Failure> {
             Some(input) => data::convert(&set, &arguments.data, input)?,
         }
         return Ok(true);
+    }
+
+    if let Some(name) = &arguments.simulate {
+        replicated::simulate(arguments, name)?;
+        return Ok(true);
+    }
+    if arguments.study == Study::Crdt {
+        return run_replicated(arguments);
     }
 
     let sets = arguments.sets();
@@ -119,6 +128,46 @@ fn run(arguments: &Arguments) -> Result<bool, Failure> {
     let load = machine::load();
     if let Some(kept) = &mut kept {
         writeln!(kept.table, "\nLoad average at the end: {load}.")?;
+        say(&format!("kept in {}", kept.directory.display()));
+    }
+    Ok(good)
+}
+
+/// Histories of replicated data types, which need neither files nor the command.
+fn run_replicated(arguments: &Arguments) -> Result<bool, Failure> {
+    let cases = arguments.cases();
+    let mut out = io::stdout().lock();
+    if arguments.list {
+        for case in &cases {
+            writeln!(out, "{}", case.name)?;
+        }
+        return Ok(true);
+    }
+    if cases.is_empty() {
+        return Err("no history has such a name; --list shows them, also with --full".into());
+    }
+    let mut kept = if arguments.keep { Some(Kept::create(&arguments.results, &arguments.name())?) } else { None };
+    let heading = table::heading(arguments.study);
+    write!(out, "{heading}")?;
+    if let Some(kept) = &mut kept {
+        write!(kept.table, "{}\n{heading}", machine::note(&std::env::current_exe()?, &[], arguments))?;
+    }
+    let mut good = true;
+    for case in &cases {
+        let (samples, line, well) = replicated::run(arguments, case)?;
+        good &= well;
+        writeln!(out, "{line}")?;
+        out.flush()?;
+        if let Some(kept) = &mut kept {
+            writeln!(kept.table, "{line}")?;
+            for sample in &samples {
+                serde_json::to_writer(&mut kept.samples, sample)?;
+                writeln!(kept.samples)?;
+            }
+        }
+    }
+    if let Some(kept) = &mut kept {
+        writeln!(kept.table, "\nLoad average at the end: {}.", machine::load())?;
         say(&format!("kept in {}", kept.directory.display()));
     }
     Ok(good)

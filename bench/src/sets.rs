@@ -78,6 +78,8 @@ pub(crate) enum Study {
     Lightweight,
     /// How we do on mini-transactions, beside ourselves with the shortcuts left out.
     Mini,
+    /// How long histories of replicated data types take; ours alone.
+    Crdt,
 }
 
 impl Study {
@@ -548,7 +550,7 @@ fn mini() -> Vec<Set> {
 }
 
 /// `10k`, `1M`.
-fn thousands(number: u64) -> String {
+pub(crate) fn thousands(number: u64) -> String {
     match number {
         0..1_000 => number.to_string(),
         1_000..1_000_000 if !number.is_multiple_of(1_000) => format!("{:.1}k", number as f64 / 1_000.0),

@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::compare::Summary;
+use crate::replicated;
 use crate::sets::{Order, Set, Study};
 use crate::verdict::{Outcome, Verdict};
 
@@ -14,6 +15,7 @@ pub(crate) fn heading(study: Study) -> String {
         Study::Rejection => (REJECTION, &REJECTION_COLUMNS),
         Study::Contention => (CONTENTION, &CONTENTION_COLUMNS),
         Study::Mini => (MINI, &MINI_COLUMNS),
+        Study::Crdt => (replicated::LEGEND, &replicated::COLUMNS),
     };
     let rule = columns.iter().map(|column| if WORDS.contains(column) { "---" } else { "---:" });
     format!("{legend}| {} |\n| {} |\n", columns.join(" | "), rule.collect::<Vec<_>>().join(" | "))
@@ -84,7 +86,7 @@ const MINI_COLUMNS: [&str; 11] = [
 ];
 
 /// Columns of words rather than numbers.
-const WORDS: [&str; 8] = ["input", "level", "peer", "variant", "agree", "order", "parameter", "stages"];
+const WORDS: [&str; 9] = ["input", "level", "peer", "variant", "agree", "order", "parameter", "stages", "verdicts"];
 
 /// What became of a peer or variant, and its name.
 pub(crate) type RivalResult = (String, Summary);
@@ -195,7 +197,8 @@ impl Row {
     /// The line of a study; that of rejection needs the history without the anomaly.
     pub(crate) fn line(&self, study: Study, accepted: Option<&Row>) -> String {
         let cells = match study {
-            Study::Comparison | Study::Lightweight => return self.to_string(),
+            // Replicated data types have rows of their own.
+            Study::Comparison | Study::Lightweight | Study::Crdt => return self.to_string(),
             Study::Rejection => self.rejection(accepted),
             Study::Contention => self.contention(),
             Study::Mini => self.mini(),

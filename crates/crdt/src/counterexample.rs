@@ -5,6 +5,8 @@
 //! value nobody is left to return. Then an explanation of the whole is one of the part, so that a part without explanation
 //! refutes the whole. So does an update that comes after all queries of its object that are left, on their own replica. Elements of an array are left out with all that is said of them, lists included, once nothing hangs below them.
 
+mod window;
+
 use isonomy_solver::Budget;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -17,6 +19,7 @@ use crate::verdict::{Bound, Counterexample};
 pub(crate) fn shrink(history: &History, learnt: Vec<Vec<Literal>>, budget: &mut Budget<'_>) -> Counterexample {
     let kept = vec![true; history.len()];
     let mut shrink = Shrink { history, kept, learnt, budget, spent: false };
+    window::narrow(&mut shrink);
     shrink.run();
     let (part, from) = shrink.part(&shrink.kept);
     let problem = Problem::new(&part);
@@ -177,7 +180,11 @@ impl Asked {
                 Operation::Read(x, values) => asked.returned.extend(values.iter().map(|&value| (x, value))),
                 Operation::List(elements) => {
                     asked.lists += 1;
-                    for &element in elements {
+                    // A list that has an element twice has it once.
+                    let mut elements = elements.to_vec();
+                    elements.sort_unstable();
+                    elements.dedup();
+                    for element in elements {
                         *asked.listed.entry(element).or_default() += 1;
                     }
                 }

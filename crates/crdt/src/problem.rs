@@ -281,6 +281,9 @@ impl<'h> Problem<'h> {
         for op in self.history.operations() {
             let Operation::Count(x, value) = self.history.operation(op) else { continue };
             let track = tracks.get(&x).copied().unwrap_or(none);
+            // What is farther off than any sum is as good as just beyond, and safe to reckon with.
+            let beyond = self.len() as i64 + 1;
+            let value = value.clamp(-beyond, beyond);
             self.queries.push(Query { op: op.0, rule: Rule::Sum { track, value } });
         }
     }

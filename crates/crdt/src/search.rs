@@ -54,6 +54,15 @@ pub(crate) fn search(problem: &Problem<'_>, budget: &mut Budget<'_>, effort: &mu
     outcome
 }
 
+/// All operations, each after those that it surely saw; if that goes around in a circle, as they stand in their replicas.
+pub(crate) fn in_order(problem: &Problem<'_>) -> Vec<u32> {
+    root::order(problem).unwrap_or_else(|| {
+        let mut operations: Vec<u32> = (0..problem.len() as u32).collect();
+        operations.sort_by_key(|&op| problem.position(op));
+        operations
+    })
+}
+
 struct Search<'p> {
     problem: &'p Problem<'p>,
     bounds: Bounds<'p>,

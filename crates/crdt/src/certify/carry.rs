@@ -2,6 +2,8 @@
 //!
 //! Plain on purpose: it goes through all operations and all answers again and again. Counterexamples are small.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::FxHashMap;
 
 use super::left_out::Part;
@@ -22,7 +24,7 @@ pub(super) struct Known<'a> {
     home: Vec<(usize, u32)>,
     numbers: FxHashMap<OpId, usize>,
     /// For each read of a last-writer-wins register that returned a value, the writes of that value.
-    candidates: FxHashMap<usize, Vec<usize>>,
+    candidates: BTreeMap<usize, Vec<usize>>,
     /// Pairs of additions of which the first has the lower timestamp, as far as lists tell.
     before: Vec<(usize, usize)>,
     /// A list that is no walk through any tree.
@@ -39,15 +41,8 @@ impl<'a> Known<'a> {
             replicas[replica].push(number);
         }
         let numbers = part.operations.iter().enumerate().map(|(number, &op)| (op, number)).collect();
-        let mut known = Known {
-            part,
-            replicas,
-            home,
-            numbers,
-            candidates: FxHashMap::default(),
-            before: Vec::new(),
-            impossible: false,
-        };
+        let mut known =
+            Known { part, replicas, home, numbers, candidates: BTreeMap::new(), before: Vec::new(), impossible: false };
         match part.history.data_type() {
             DataType::LwwRegister => known.candidates(),
             DataType::Rga => known.compare_lists(),
@@ -353,8 +348,8 @@ impl<'a> Carry<'a> {
             return Ok(());
         }
         self.must_see(query, first)?;
-        // Who sees the last of them sees all of them.
-        if self.saw(query, last) { self.stays_uncovered(query, last, coverers) } else { Ok(()) }
+        // What saw the last of them saw all of them, so that none would be left.
+        self.stays_uncovered(query, last, coverers)
     }
 
     fn stays_uncovered(&mut self, query: usize, op: usize, coverers: &[usize]) -> Carried {
@@ -456,10 +451,12 @@ impl<'a> Carry<'a> {
             let part = &sums[replica][from..=to];
             (*part.iter().min().expect("not empty"), *part.iter().max().expect("not empty"))
         };
-        for replica in 0..known.replicas.len() {
+        for (replica, sums) in sums.iter().enumerate() {
             let others = (0..known.replicas.len()).filter(|&other| other != replica).map(|other| range(self, other));
             let (lowest, highest) = others.fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1));
-            let fits = |count: u32| (value - highest..=value - lowest).contains(&sums[replica][count as usize]);
+            let fits = |count: u32| {
+                (value.saturating_sub(highest)..=value.saturating_sub(lowest)).contains(&sums[count as usize])
+            };
             while !fits(self.least[read][replica]) {
                 self.at_least(read, replica, self.least[read][replica] + 1)?;
             }

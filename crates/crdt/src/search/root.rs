@@ -14,11 +14,7 @@ pub(super) struct Root {
 /// Bounds from what is known at once; `None` if some operation would have seen itself.
 pub(super) fn sweep(problem: &Problem<'_>) -> Option<Root> {
     let replicas = problem.replicas as usize;
-    let mut lower = vec![0; problem.len() * replicas + problem.choices.len()];
-    for &(what, who) in &problem.seen {
-        let known = &mut lower[who as usize * replicas + problem.replica(what) as usize];
-        *known = (*known).max(problem.position(what) + 1);
-    }
+    let mut lower = known(problem);
     let order = topological(problem, &lower)?;
     for &op in &order {
         see(problem, &mut lower, op);
@@ -48,6 +44,22 @@ pub(super) fn widest(problem: &Problem<'_>) -> Vec<u32> {
     upper
 }
 
+/// All operations, each after those that it surely saw; `None` if some operation would have seen itself.
+pub(super) fn order(problem: &Problem<'_>) -> Option<Vec<u32>> {
+    topological(problem, &known(problem))
+}
+
+/// What answers alone tell, nothing carried on.
+fn known(problem: &Problem<'_>) -> Vec<u32> {
+    let replicas = problem.replicas as usize;
+    let mut lower = vec![0; problem.len() * replicas + problem.choices.len()];
+    for &(what, who) in &problem.seen {
+        let known = &mut lower[who as usize * replicas + problem.replica(what) as usize];
+        *known = (*known).max(problem.position(what) + 1);
+    }
+    lower
+}
+
 /// The last operation of a replica among so many.
 fn last(problem: &Problem<'_>, replica: usize, count: u32) -> usize {
     (problem.first[replica] + count - 1) as usize
@@ -62,10 +74,10 @@ fn topological(problem: &Problem<'_>, lower: &[u32]) -> Option<Vec<u32>> {
     };
     let mut starts = vec![0u32; operations + 2];
     let mut waiting = vec![0u32; operations];
-    for op in 0..operations {
+    for (op, waiting) in waiting.iter_mut().enumerate() {
         for source in sources(op) {
             starts[source + 2] += 1;
-            waiting[op] += 1;
+            *waiting += 1;
         }
     }
     for at in 1..starts.len() {

@@ -99,10 +99,11 @@ impl<'p> Rules<'p> {
         let listed_before = if let Some(Operation::List(elements)) = earlier { elements } else { &[] };
         for &element in listed_before {
             let adder = self.problem.adder[element.0 as usize];
-            if self.listed[element.0 as usize] != self.evaluations && adder != crate::problem::NOBODY {
-                if let Some(answer) = view.missing(adder, element) {
-                    return answer;
-                }
+            if self.listed[element.0 as usize] != self.evaluations
+                && adder != crate::problem::NOBODY
+                && let Some(answer) = view.missing(adder, element)
+            {
+                return answer;
             }
         }
         for replica in 0..self.problem.replicas {
