@@ -3,7 +3,8 @@
 //! A query may be left out always: whoever has an explanation of all answers has one of fewer. An update may be left out if it
 //! could only have stood in the way of the answers that are left: an addition where nobody is left who saw the element, a write whose
 //! value nobody is left to return. Then an explanation of the whole is one of the part, so that a part without explanation
-//! refutes the whole. So does an update that comes after all queries of its object that are left, on their own replica. Elements of an array are left out with all that is said of them, lists included, once nothing hangs below them.
+//! refutes the whole. So may an update that comes after all queries of its object that are left, on their own replica. Elements of an
+//! array are left out with all that is said of them, lists included, once nothing hangs below them.
 
 mod window;
 

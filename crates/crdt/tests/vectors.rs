@@ -3,7 +3,7 @@
 mod common;
 
 use common::{decide, history};
-use isonomy_crdt::{DataType, Verdict};
+use isonomy_crdt::{Budget, DataType, Effort, Simulation, Verdict, certify, check, prefix, read};
 
 fn expect(data_type: DataType, text: &str, admitted: bool) {
     let verdict = decide(&history(data_type, text));
@@ -205,4 +205,24 @@ fn one_removal_of_two() {
     let none = "p: addAfter(_,a) / q: addAfter(_,b) read()=[b,a] remove(a) / s: read()=[b,a] remove(a) / r: read()=";
     violated(DataType::Rga, &format!("{none}[a] read()=[] read()=[b]"));
     holds(DataType::Rga, &format!("{none}[a] read()=[b]"));
+}
+
+#[test]
+fn what_the_search_by_prefixes_accepts_holds_and_it_misses_some() {
+    // Each replica must hear of the first increment of the other after that replica has gone on to its second.
+    let text = "type: counter\na: inc(x) inc(x) read(x)=2 read(x)=3 / b: inc(x) inc(x) read(x)=2 read(x)=3";
+    let history = read(text.as_bytes(), None, None).unwrap();
+    assert!(prefix::accepts(&history, &mut Budget::unlimited()).is_none());
+    assert_eq!(check(&history, &mut Budget::unlimited(), &mut Effort::default()).name(), "holds");
+    let mut accepted = 0;
+    for data_type in [DataType::OrSet, DataType::RwSet, DataType::MvRegister, DataType::Counter] {
+        for seed in 0..50 {
+            let history = Simulation::new(data_type, 20, seed).run();
+            if let Some(witness) = prefix::accepts(&history, &mut Budget::new(20_000)) {
+                certify(&history, &Verdict::Holds(witness)).unwrap();
+                accepted += 1;
+            }
+        }
+    }
+    assert!(accepted > 50, "{accepted}");
 }

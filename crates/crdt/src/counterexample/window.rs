@@ -75,7 +75,7 @@ impl Stretches {
         for op in history.operations() {
             let operation = history.operation(op);
             let gone = matches!(operation, Operation::Delete(element) if !self.has(&kept, element));
-            if !operation.is_query() && !gone && !asked.may_miss(operation) {
+            if !operation.is_query() && !gone && !asked.may_miss(history, op) {
                 kept[op.0 as usize] = true;
             }
         }
