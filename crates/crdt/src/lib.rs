@@ -12,6 +12,7 @@ mod history;
 pub mod oracle;
 mod problem;
 pub mod reduction;
+pub mod report;
 mod search;
 mod siblings;
 mod simulate;
