@@ -1,13 +1,17 @@
 use super::*;
+use crate::reduction::{Formula, history};
 use crate::simulate::Random;
 use crate::{Budget, Bug, DataType, Effort, Simulation, certify, check};
 
+/// Of simulated replicas, half of them with a bug, and of formulas, whose refutations have steps.
 fn histories() -> impl Iterator<Item = History> {
     let seeds = (0..6).flat_map(|seed| DataType::ALL.map(|data_type| (seed, data_type)));
-    seeds.map(|(seed, data_type)| {
+    let simulated = seeds.map(|(seed, data_type)| {
         let bug = Some(Bug::LostUpdate).filter(|_| seed % 2 == 1);
-        Simulation { bug, objects: 3, ..Simulation::new(data_type, 60, seed) }.run()
-    })
+        Simulation { bug, ..Simulation::new(data_type, 150, seed) }.run()
+    });
+    let formulas = (0..2).flat_map(|seed| DataType::ALL.map(|data_type| (seed, data_type)));
+    simulated.chain(formulas.filter_map(|(seed, data_type)| history(&Formula::random(3, 4, true, seed), data_type)))
 }
 
 fn decided(history: &History) -> Verdict {
@@ -16,7 +20,7 @@ fn decided(history: &History) -> Verdict {
 
 #[test]
 fn certificates_come_back() {
-    let mut claims = [0, 0];
+    let (mut claims, mut steps) = ([0, 0], 0);
     for history in histories() {
         let verdict = decided(&history);
         let certificate = Certificate::new(&history, &verdict).unwrap();
@@ -27,8 +31,9 @@ fn certificates_come_back() {
         assert_eq!(format!("{again:?}"), format!("{verdict:?}"));
         assert_eq!((certify(&history, &again), read.claim()), (Ok(()), verdict.name()));
         claims[usize::from(read.claim() == "violated")] += 1;
+        steps += usize::from(matches!(&verdict, Verdict::Violated(evidence) if !evidence.steps.is_empty()));
     }
-    assert!(claims.iter().all(|&count| count > 5), "{claims:?}");
+    assert!(claims.iter().all(|&count| count > 5) && steps > 3, "{claims:?}, {steps}");
     assert!(Certificate::new(&histories().next().unwrap(), &Verdict::Undecided).is_none());
 }
 
@@ -68,7 +73,7 @@ fn disturbed_certificates_do_no_harm() {
     let mut rejected = 0;
     for history in histories() {
         let certificate = Certificate::new(&history, &decided(&history)).unwrap();
-        for _ in 0..40 {
+        for _ in 0..10 {
             let mut value = serde_json::to_value(&certificate).unwrap();
             disturb(&mut value["evidence"], &mut random);
             let Ok(changed) = serde_json::from_value::<Certificate>(value) else { continue };
@@ -76,5 +81,5 @@ fn disturbed_certificates_do_no_harm() {
             rejected += usize::from(!certified);
         }
     }
-    assert!(rejected > 500, "{rejected}");
+    assert!(rejected > 150, "{rejected}");
 }

@@ -3,7 +3,8 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use super::RunArgs;
 use super::subject::{Kept, Subject};
@@ -76,34 +77,66 @@ fn how_again(file: Option<&Path>, again: &str) -> String {
     text
 }
 
-/// One type of one library.
-pub(super) fn json(args: &RunArgs, subject: &Subject) -> String {
-    let mut line = json!({
-        "library": subject.library.name(),
-        "type": subject.offer.data_type.name(),
-        "by": subject.offer.by,
-        "delivery": args.delivery.name(),
-        "seed": args.seed,
-        "runs": args.runs,
-        "holds": subject.holds,
-        "violated": subject.violated,
-        "undecided": subject.undecided,
-        "deviating": subject.unseen,
-        "seconds": subject.took.as_secs_f64(),
-    });
-    if let Some(kept) = &subject.violation {
-        let (history, judged, explanation) = &kept.what;
-        line["violation"] = place(kept);
-        line["violation"]["counterexample"] = counterexample(history, judged, Some(explanation)).into();
-    }
-    if let Some(kept) = &subject.deviation {
-        line["deviation"] = place(kept);
-        line["deviation"]["text"] = kept.what.to_string().into();
-    }
-    format!("{line}\n")
+#[derive(Serialize)]
+struct Line<'a> {
+    library: &'a str,
+    r#type: &'a str,
+    by: &'a str,
+    delivery: &'a str,
+    seed: u64,
+    runs: u64,
+    holds: u64,
+    violated: u64,
+    undecided: u64,
+    deviating: u64,
+    seconds: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    violation: Option<Shown<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deviation: Option<Shown<'a>>,
 }
 
-fn place<T>(kept: &Kept<T>) -> Value {
-    let file = kept.file.as_deref().map(|file| file.display().to_string());
-    json!({ "seed": kept.seed, "file": file, "again": kept.again })
+/// A run that is shown.
+#[derive(Serialize)]
+struct Shown<'a> {
+    seed: u64,
+    file: Option<String>,
+    again: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    counterexample: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+}
+
+impl<'a> Shown<'a> {
+    fn new<T>(kept: &'a Kept<T>) -> Self {
+        let file = kept.file.as_deref().map(|file| file.display().to_string());
+        Shown { seed: kept.seed, file, again: &kept.again, counterexample: None, text: None }
+    }
+}
+
+/// One type of one library.
+pub(super) fn json(args: &RunArgs, subject: &Subject) -> String {
+    let violation = subject.violation.as_ref().map(|kept| {
+        let (history, judged, explanation) = &kept.what;
+        Shown { counterexample: counterexample(history, judged, Some(explanation)), ..Shown::new(kept) }
+    });
+    let deviation =
+        subject.deviation.as_ref().map(|kept| Shown { text: Some(kept.what.to_string()), ..Shown::new(kept) });
+    let line = Line {
+        library: subject.library.name(),
+        r#type: subject.offer.data_type.name(),
+        by: subject.offer.by,
+        delivery: args.delivery.name(),
+        seed: args.seed,
+        runs: args.runs,
+        holds: subject.holds,
+        violated: subject.violated,
+        undecided: subject.undecided,
+        deviating: subject.unseen,
+        seconds: subject.took.as_secs_f64(),
+        violation,
+        deviation,
+    };
+    serde_json::to_string(&line).expect("it has only strings for keys") + "\n"
 }
