@@ -55,13 +55,13 @@ fn violation(subject: &Subject, terminal: Terminal) -> String {
 
 fn deviation(subject: &Subject, terminal: Terminal) -> String {
     let Some(Kept { what, seed, file, again }) = &subject.deviation else { return String::new() };
-    let runs = match subject.unseen {
-        1 => "1 run deviates".into(),
-        runs => format!("{runs} runs deviate"),
+    let (runs, their) = match subject.unseen {
+        1 => ("1 run deviates".into(), "its"),
+        runs => (format!("{runs} runs deviate"), "their"),
     };
     let runs = terminal.out.style(Style::Bad, &runs);
     let mut text = format!(
-        "\n{} {}: {runs} from the type by what was delivered, although their answers could be explained\n",
+        "\n{} {}: {runs} from the type by what was delivered, although {their} answers could be explained\n",
         subject.library, subject.offer.data_type
     );
     text += &wrapped(&format!("the first, seed {seed}: {what}"), terminal.width(), 2);
