@@ -17,7 +17,9 @@ use crate::ci::CiArgs;
 use crate::exit::{Exit, complain};
 use crate::output::{Terminal, When};
 use crate::values::{LevelChoice, duration, engine, level_choice, share, size};
-use crate::{anomalies, card, certify, check, cluster, convert, explain, generate, levels, mock, run, serve, stats};
+use crate::{
+    anomalies, card, certify, check, cluster, convert, crdt, explain, generate, levels, mock, run, serve, stats,
+};
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 holds, or done; 1 violated; 2 could not run (usage, bad input, no place for the output); 3 undecided.
@@ -64,6 +66,8 @@ enum Command {
     Card(card::CardArgs),
     /// Serve a store that returns whatever its isolation level allows, to test applications against
     Mock(mock::MockArgs),
+    /// Check histories of replicated data types (CRDTs), make some, and test libraries
+    Crdt(crdt::CrdtArgs),
     /// Serve histories, checks, counterexamples and runs to a browser on this machine
     Serve(serve::ServeArgs),
     /// Start throw-away servers to run workloads against
@@ -497,6 +501,7 @@ pub(crate) fn dispatch() -> ExitCode {
         Command::Run(args) => run::run(args, terminal),
         Command::Card(args) => card::run(args, terminal),
         Command::Mock(args) => mock::run(args, terminal),
+        Command::Crdt(args) => crdt::run(args, terminal),
         Command::Serve(args) => serve::run(args, terminal),
         Command::Cluster(args) => cluster::run(args, terminal),
         Command::Levels(args) => levels::run(args, terminal),

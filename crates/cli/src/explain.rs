@@ -22,7 +22,7 @@ use crate::progress::Progress;
 use crate::{levels, values};
 
 mod json;
-mod text;
+pub(crate) mod text;
 mod timeline;
 
 const AFTER_HELP: &str = "\

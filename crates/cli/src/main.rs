@@ -13,6 +13,7 @@ mod check;
 mod ci;
 mod cluster;
 mod convert;
+mod crdt;
 mod exit;
 mod explain;
 mod files;

@@ -6,6 +6,7 @@
 mod jsonl;
 mod lines;
 mod notation;
+mod part;
 
 use std::fmt;
 use std::io::{self, Read, Write};

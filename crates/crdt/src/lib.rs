@@ -13,6 +13,7 @@ pub mod oracle;
 pub mod prefix;
 mod problem;
 pub mod reduction;
+pub mod report;
 mod search;
 mod siblings;
 mod simulate;

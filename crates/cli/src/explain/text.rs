@@ -103,7 +103,7 @@ fn headed(head: &str, text: &str, width: usize, paint: Paint) -> String {
 }
 
 /// Text in lines of some width, each pushed to the right. Words that are too long have lines of their own.
-fn wrapped(text: &str, width: usize, indent: usize) -> String {
+pub(crate) fn wrapped(text: &str, width: usize, indent: usize) -> String {
     let mut lines = String::new();
     let mut line = String::new();
     for word in text.split(' ') {

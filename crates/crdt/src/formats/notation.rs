@@ -328,7 +328,7 @@ fn write_names<'h>(
 
 /// A name as it is read back: a text that would read as a number, as `_` or as several words is quoted, and so is a
 /// replica that could be taken for the line of the type.
-struct Name<'h>(&'h Label);
+pub(super) struct Name<'h>(pub(super) &'h Label);
 
 impl fmt::Display for Name<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
