@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use isonomy_crdt::report::Certificate;
 use isonomy_crdt::{DataType, Explanation, Format, History, Verdict, explain};
+use isonomy_draw::{ReplicasItem, replicas_page, replicas_svg};
 
 use super::judge::{Judged, Limits, judge};
 use super::load::load;
@@ -26,6 +27,7 @@ Examples:
   isonomy crdt check set.crdt
   isonomy crdt check --type counter --json runs/*.jsonl
   isonomy crdt check --timeout 10s big.jsonl
+  isonomy crdt check --html why.html set.crdt
   isonomy crdt check --certificate proof.json set.crdt; isonomy crdt certify set.crdt proof.json
   echo 'a: inc(x) read(x)=0' | isonomy crdt check --type counter -
 
@@ -54,6 +56,12 @@ pub(crate) struct CheckArgs {
     /// Write the evidence of the verdict to a file, for `isonomy crdt certify`; for one history
     #[arg(long, value_name = "FILE")]
     certificate: Option<PathBuf>,
+    /// Draw the violation to a file, as SVG; for one history
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+    /// Write a page for the browser: the verdicts of all histories, and for each violation its story and a drawing
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
     /// Files; `-` is standard input
     #[arg(value_name = "HISTORY", required = true)]
     histories: Vec<PathBuf>,
@@ -65,11 +73,15 @@ pub(crate) fn run(args: &CheckArgs, terminal: Terminal) -> Result<Exit, Failure>
     let progress = Progress::bytes(terminal.shows_progress(), total);
     let mut out = Output::new();
     let mut exit = Exit::Fine;
+    let mut shown = Vec::new();
     for path in &args.histories {
         match examine(args, path, &progress, terminal) {
             Ok(examined) => {
                 exit = exit.and(examined.exit);
                 progress.suspended(|| out.print(&examined.text))?;
+                if args.html.is_some() {
+                    shown.push(examined);
+                }
             }
             Err(failure) => {
                 exit = Exit::CouldNotRun;
@@ -78,13 +90,26 @@ pub(crate) fn run(args: &CheckArgs, terminal: Terminal) -> Result<Exit, Failure>
         }
     }
     progress.end();
+    if let Some(path) = &args.html {
+        write(path, &page(&shown))?;
+    }
     Ok(exit)
 }
 
+fn page(shown: &[Examined]) -> String {
+    let items = shown.iter().map(|examined| ReplicasItem {
+        title: &examined.title,
+        history: &examined.history,
+        verdict: examined.verdict,
+        explanation: examined.explanation.as_ref(),
+    });
+    replicas_page(&items.collect::<Vec<_>>())
+}
+
 fn validate(args: &CheckArgs) -> Result<(), Failure> {
-    for (option, path) in [("--certificate", &args.certificate)] {
+    for (option, path) in [("--certificate", &args.certificate), ("--svg", &args.svg), ("--html", &args.html)] {
         let Some(path) = path else { continue };
-        if args.histories.len() > 1 {
+        if args.histories.len() > 1 && option != "--html" {
             return Err(Failure::new(format_args!("{option} takes one history; check the others by themselves")));
         }
         if is_stdin(path) {
@@ -99,6 +124,10 @@ fn validate(args: &CheckArgs) -> Result<(), Failure> {
 
 /// What came of one history.
 struct Examined {
+    title: String,
+    history: History,
+    verdict: &'static str,
+    explanation: Option<Explanation>,
     text: String,
     exit: Exit,
 }
@@ -114,11 +143,11 @@ fn examine(args: &CheckArgs, path: &Path, progress: &Progress, terminal: Termina
         text::answer(&name(path), &history, &judged, explanation.as_ref(), terminal)
     };
     let mut exit = judged.exit();
-    if let Err(failure) = keep(args, &history, &judged) {
+    if let Err(failure) = keep(args, &history, &judged, explanation.as_ref(), terminal) {
         progress.suspended(|| failure.report(terminal.err));
         exit = Exit::CouldNotRun;
     }
-    Ok(Examined { text, exit })
+    Ok(Examined { title: name(path), verdict: judged.verdict.name(), history, explanation, text, exit })
 }
 
 /// The story of a violation.
@@ -130,7 +159,18 @@ pub(super) fn explanation(history: &History, verdict: &Verdict) -> Option<Explan
 }
 
 /// Writes the files that were asked for.
-fn keep(args: &CheckArgs, history: &History, judged: &Judged) -> Result<(), Failure> {
+fn keep(
+    args: &CheckArgs,
+    history: &History,
+    judged: &Judged,
+    explanation: Option<&Explanation>,
+    terminal: Terminal,
+) -> Result<(), Failure> {
+    match (&args.svg, explanation) {
+        (Some(path), Some(explanation)) => write(path, &replicas_svg(history, explanation))?,
+        (Some(path), None) => terminal.note(&format!("nothing is violated: {} is not written", path.display())),
+        (None, _) => {}
+    }
     if let Some(path) = &args.certificate {
         let certificate = Certificate::new(history, &judged.verdict);
         let text =
