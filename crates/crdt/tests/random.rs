@@ -206,7 +206,6 @@ fn agree(data_type: DataType, histories: usize, make: fn(&mut Random, DataType) 
         }
         admitted += usize::from(expected);
     }
-    println!("{data_type}: {admitted} of {histories} admitted");
     // Neither nearly all nor nearly none, so that both kinds of mistake would show.
     assert!((histories / 50..histories - histories / 50).contains(&admitted), "{admitted} of {histories}");
 }
