@@ -74,7 +74,6 @@ fn random_formulas() {
             satisfiable += usize::from(agree(&Formula::random(variables, clauses, seed % 2 == 0, seed), data_type));
             all += 1;
         }
-        println!("{data_type}: {satisfiable} of {all} satisfiable");
         assert!(satisfiable > all / 8 && satisfiable < all, "{data_type}: {satisfiable} of {all}");
     }
 }
