@@ -8,6 +8,13 @@ use crate::problem::Problem;
 use crate::search::{Effort, Outcome, search};
 use crate::verdict::{Verdict, Witness};
 
+/// Whether a history is left undecided for its size: the search keeps some numbers for each operation and each replica, and takes
+/// no more than a few gigabytes for them.
+pub fn is_too_large(history: &History) -> bool {
+    const MOST: usize = 1 << 27;
+    history.len().saturating_mul(history.replicas().len()) > MOST
+}
+
 /// Decides whether the type of a history allows it. The effort is added up.
 ///
 /// ```
@@ -21,6 +28,9 @@ use crate::verdict::{Verdict, Witness};
 /// # Ok::<(), isonomy_crdt::HistoryError>(())
 /// ```
 pub fn check(history: &History, budget: &mut Budget<'_>, effort: &mut Effort) -> Verdict {
+    if is_too_large(history) {
+        return Verdict::Undecided;
+    }
     let problem = Problem::new(history);
     match search(&problem, budget, effort) {
         Outcome::Undecided => Verdict::Undecided,

@@ -11,7 +11,6 @@ mod window;
 use isonomy_solver::Budget;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::data_type::DataType;
 use crate::history::{History, LabelId, OpId, Operation};
 use crate::problem::Problem;
 use crate::search::{Effort, Literal, Outcome, search};
@@ -22,11 +21,22 @@ pub(crate) fn shrink(history: &History, learnt: Vec<Vec<Literal>>, budget: &mut 
     let mut shrink = Shrink { history, kept, learnt, budget, spent: false };
     window::narrow(&mut shrink);
     shrink.run();
-    let (part, from) = shrink.part(&shrink.kept);
+    let (part, from) = part(history, |op| shrink.kept[op.0 as usize]);
     let problem = Problem::new(&part);
     let steps = shrink.learnt.iter();
     let steps = steps.map(|clause| clause.iter().map(|&literal| bound(&problem, &from, literal)).collect()).collect();
     Counterexample { operations: from.clone(), minimal: !shrink.spent, steps }
+}
+
+/// Some operations of a history, without the elements of arrays whose additions are left out; and which each was.
+pub(crate) fn part(history: &History, kept: impl Fn(OpId) -> bool) -> (History, Vec<OpId>) {
+    let mut gone = vec![false; history.label_count()];
+    for op in history.operations().filter(|&op| !kept(op)) {
+        if let Operation::Insert(_, element) = history.operation(op) {
+            gone[element.0 as usize] = true;
+        }
+    }
+    history.part(kept, |element| !gone[element.0 as usize])
 }
 
 /// A literal of the search in terms of the history.
@@ -125,20 +135,8 @@ impl Shrink<'_, '_> {
         kept
     }
 
-    fn part(&self, kept: &[bool]) -> (History, Vec<OpId>) {
-        let mut gone = vec![false; self.history.label_count()];
-        if self.history.data_type() == DataType::Rga {
-            for op in self.history.operations().filter(|op| !kept[op.0 as usize]) {
-                if let Operation::Insert(_, element) = self.history.operation(op) {
-                    gone[element.0 as usize] = true;
-                }
-            }
-        }
-        self.history.part(|op| kept[op.0 as usize], |element| !gone[element.0 as usize])
-    }
-
     fn still_violated(&mut self, kept: &[bool]) -> bool {
-        let (part, _) = self.part(kept);
+        let (part, _) = part(self.history, |op| kept[op.0 as usize]);
         match search(&Problem::new(&part), self.budget, &mut Effort::default()) {
             Outcome::Refuted { learnt } => {
                 self.learnt = learnt;

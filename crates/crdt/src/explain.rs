@@ -4,8 +4,9 @@ mod words;
 
 use words::Words;
 
+use crate::counterexample::part;
 use crate::data_type::DataType;
-use crate::history::{History, OpId, Operation};
+use crate::history::{History, OpId};
 use crate::problem::Problem;
 use crate::search::trace;
 use crate::verdict::Counterexample;
@@ -78,7 +79,8 @@ pub fn name(history: &History, op: OpId) -> String {
 
 /// Tells why no visibility explains the operations of a counterexample.
 pub fn explain(history: &History, counterexample: &Counterexample) -> Explanation {
-    let (part, from) = part(history, &counterexample.operations);
+    let kept = |op| counterexample.operations.binary_search(&op).is_ok();
+    let (part, from) = part(history, kept);
     let problem = Problem::new(&part);
     let words = Words::new(history, &problem, &from);
     let sentences = match trace(&problem) {
@@ -92,18 +94,6 @@ pub fn explain(history: &History, counterexample: &Counterexample) -> Explanatio
         operations: counterexample.operations.clone(),
         sentences,
     }
-}
-
-/// What is left of a history, as the search sees it.
-fn part(history: &History, operations: &[OpId]) -> (History, Vec<OpId>) {
-    let kept = |op: OpId| operations.binary_search(&op).is_ok();
-    let mut gone = vec![false; history.label_count()];
-    for op in history.operations().filter(|&op| !kept(op)) {
-        if let Operation::Insert(_, element) = history.operation(op) {
-            gone[element.0 as usize] = true;
-        }
-    }
-    history.part(kept, |element| !gone[element.0 as usize])
 }
 
 fn promise(data_type: DataType) -> &'static str {

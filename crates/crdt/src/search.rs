@@ -114,12 +114,11 @@ impl<'p> Search<'p> {
             let range = &mut queries_of[query.op as usize];
             *range = if range.1 == 0 { (number as u32, number as u32 + 1) } else { (range.0, number as u32 + 1) };
         }
-        let variables = root.lower.len();
         let mut search = Search {
             problem,
             bounds: Bounds::new(problem, root.lower, root.upper),
             rules: Rules::new(problem),
-            clauses: Clauses::new(variables),
+            clauses: Clauses::default(),
             pending: BinaryHeap::new(),
             trouble: vec![0.0; problem.len()],
             weight: 1.0,

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use isonomy_crdt::{Budget, DataType, Effort, History, Verdict, check};
+use isonomy_crdt::{Budget, DataType, Effort, History, Verdict, check, is_too_large};
 
 use crate::exit::Exit;
 use crate::output::time;
@@ -40,11 +40,18 @@ impl Judged {
 pub(super) enum Reason {
     Time(DataType, Duration),
     Budget(DataType, u64),
+    Size { operations: usize, replicas: usize },
 }
 
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (data_type, more) = match *self {
+            Reason::Size { operations, replicas } => {
+                return write!(
+                    f,
+                    "{operations} operations on {replicas} replicas are too many; record shorter histories"
+                );
+            }
             Reason::Time(data_type, timeout) => {
                 write!(f, "{} were not enough", time(timeout))?;
                 (data_type, "more time (--timeout)")
@@ -83,6 +90,7 @@ pub(super) fn judge(history: &History, limits: Limits, progress: &Progress) -> J
     // No time at all is no time even for histories so small that the search would not look at the clock.
     let verdict = if stop() { Verdict::Undecided } else { check(history, &mut budget, &mut effort) };
     let reason = matches!(verdict, Verdict::Undecided).then(|| match (limits.timeout, limits.budget) {
+        _ if is_too_large(history) => Reason::Size { operations: history.len(), replicas: history.replicas().len() },
         (Some(timeout), _) if budget.remaining() > 0 => Reason::Time(history.data_type(), timeout),
         (_, units) => Reason::Budget(history.data_type(), units.unwrap_or(u64::MAX)),
     });

@@ -1,5 +1,7 @@
 //! What was learnt: clauses of bounds, of which at least one literal holds.
 
+use rustc_hash::FxHashMap;
+
 use super::bounds::{Bounds, Conflict, Literal};
 
 /// A lesson may follow many decisions before the conflict. Most of those have nothing to do with it, and would be made again;
@@ -14,23 +16,16 @@ pub(super) struct Lesson {
     pub(super) level: usize,
 }
 
+#[derive(Default)]
 pub(super) struct Clauses {
     clauses: Vec<Vec<Literal>>,
     /// The clauses that watch each bound: those that wait for lower bounds to rise, then those for upper bounds to fall.
-    watchers: [Vec<Vec<u32>>; 2],
+    watchers: [FxHashMap<u32, Vec<u32>>; 2],
     /// For each entry of the trail that the conflict at hand follows from, the bound that it needs.
     needed: Vec<Option<u32>>,
 }
 
 impl Clauses {
-    pub(super) fn new(variables: usize) -> Self {
-        Clauses {
-            clauses: Vec::new(),
-            watchers: [vec![Vec::new(); variables], vec![Vec::new(); variables]],
-            needed: Vec::new(),
-        }
-    }
-
     pub(super) fn take(&mut self) -> Vec<Vec<Literal>> {
         std::mem::take(&mut self.clauses)
     }
@@ -118,36 +113,56 @@ impl Clauses {
 
     /// A literal fails when the other bound of its variable moves past it.
     fn watch(&mut self, literal: Literal, clause: u32) {
-        self.watchers[usize::from(!literal.upper)][literal.variable as usize].push(clause);
+        self.watchers[usize::from(!literal.upper)].entry(literal.variable).or_default().push(clause);
     }
 
     /// A bound changed: clauses that watched for that look for another literal to watch, or assert their last.
     pub(super) fn visit(&mut self, bounds: &mut Bounds<'_>, change: Literal) -> Result<(), Conflict> {
-        let (side, variable) = (usize::from(change.upper), change.variable as usize);
+        let side = usize::from(change.upper);
+        let Some(mut watching) = self.watchers[side].remove(&change.variable) else { return Ok(()) };
+        let mut result = Ok(());
         let mut at = 0;
-        while at < self.watchers[side][variable].len() {
-            let number = self.watchers[side][variable][at];
-            let clause = &mut self.clauses[number as usize];
-            // The one that watches this bound comes second; there is only one such literal in a clause.
-            if clause[0].variable == change.variable && clause[0].upper != change.upper {
-                clause.swap(0, 1);
+        while at < watching.len() && result.is_ok() {
+            match self.fail(bounds, change, watching[at]) {
+                Failed::Watched => at += 1,
+                Failed::Moved => {
+                    watching.swap_remove(at);
+                }
+                Failed::Last(first, reason) => {
+                    result = bounds.assert(first, &reason);
+                    at += 1;
+                }
             }
-            if !bounds.fails(clause[1]) || bounds.holds(clause[0]) {
-                at += 1;
-                continue;
-            }
-            if let Some(other) = (2..clause.len()).find(|&other| !bounds.fails(clause[other])) {
-                clause.swap(1, other);
-                let literal = clause[1];
-                self.watchers[side][variable].swap_remove(at);
-                self.watch(literal, number);
-                continue;
-            }
-            let reason: Vec<Literal> = clause[1..].iter().map(|literal| literal.negated()).collect();
-            let first = clause[0];
-            bounds.assert(first, &reason)?;
-            at += 1;
         }
-        Ok(())
+        self.watchers[side].insert(change.variable, watching);
+        result
     }
+
+    /// What a clause does when a bound changed that it watches.
+    fn fail(&mut self, bounds: &Bounds<'_>, change: Literal, number: u32) -> Failed {
+        let clause = &mut self.clauses[number as usize];
+        // The one that watches this bound comes second; there is only one such literal in a clause.
+        if clause[0].variable == change.variable && clause[0].upper != change.upper {
+            clause.swap(0, 1);
+        }
+        if !bounds.fails(clause[1]) || bounds.holds(clause[0]) {
+            return Failed::Watched;
+        }
+        if let Some(other) = (2..clause.len()).find(|&other| !bounds.fails(clause[other])) {
+            clause.swap(1, other);
+            let literal = clause[1];
+            self.watch(literal, number);
+            return Failed::Moved;
+        }
+        Failed::Last(clause[0], clause[1..].iter().map(|literal| literal.negated()).collect())
+    }
+}
+
+enum Failed {
+    /// It goes on watching.
+    Watched,
+    /// It watches another bound.
+    Moved,
+    /// All literals but the first fail, for these reasons.
+    Last(Literal, Vec<Literal>),
 }
