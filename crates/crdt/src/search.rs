@@ -136,7 +136,16 @@ impl<'p> Search<'p> {
     }
 
     fn run(&mut self, budget: &mut Budget<'_>) -> Outcome {
-        if self.bounds.bound_above().is_err() {
+        let replicas = u64::from(self.problem.replicas);
+        let mut spent = false;
+        let bounded = self.bounds.bound_above(|| {
+            spent = !budget.spend(replicas * replicas);
+            !spent
+        });
+        if spent {
+            return Outcome::Undecided;
+        }
+        if bounded.is_err() {
             return Outcome::Refuted { learnt: Vec::new() };
         }
         loop {
@@ -181,7 +190,7 @@ impl<'p> Search<'p> {
                 }
                 self.touch(change);
             }
-            if !budget.spend(changes.len() as u64 + 1) {
+            if !budget.spend(changes.len() as u64 * u64::from(self.problem.replicas) + 1) {
                 return Err(End::Spent);
             }
             match result {

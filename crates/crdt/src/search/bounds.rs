@@ -276,9 +276,12 @@ impl<'p> Bounds<'p> {
         self.problem.first[self.problem.replica(op) as usize + 1] * self.replicas
     }
 
-    /// Carries all changes on, and tells each.
+    /// Carries changes on, and tells each. After many it stops, for the caller to look at the clock; when all were carried on, the
+    /// next call tells none.
     pub(super) fn propagate(&mut self, mut changed: impl FnMut(Literal)) -> Result<(), Conflict> {
-        while let Some(&Entry { literal, .. }) = self.trail.get(self.carried) {
+        const MANY: usize = 1024;
+        let limit = self.carried + MANY;
+        while let Some(&Entry { literal, .. }) = self.trail.get(self.carried).filter(|_| self.carried < limit) {
             self.carried += 1;
             changed(literal);
             let (op, replica) = (literal.variable / self.replicas, literal.variable % self.replicas);
@@ -372,9 +375,12 @@ impl<'p> Bounds<'p> {
         (at > from).then(|| at - 1)
     }
 
-    /// Carries on what upper bounds follow from the lower bounds of a history that was just closed: see `root`.
-    pub(super) fn bound_above(&mut self) -> Result<(), Conflict> {
+    /// Carries on, until told to stop, what upper bounds follow from the lower bounds of a history that was just closed: see `root`.
+    pub(super) fn bound_above(&mut self, mut go_on: impl FnMut() -> bool) -> Result<(), Conflict> {
         for op in 0..self.problem.len() as u32 {
+            if !go_on() {
+                return Ok(());
+            }
             for replica in 0..self.replicas {
                 let limit = self.most(op, replica);
                 self.seen_less(Literal::at_most(self.variable(op, replica), limit), op, replica)?;

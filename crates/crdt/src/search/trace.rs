@@ -82,7 +82,7 @@ enum End {
 
 impl Trace<'_> {
     fn start(&mut self) -> Result<(), Told> {
-        self.bounds.bound_above().map_err(|conflict| Told::contradiction(Why::Carried, conflict))?;
+        self.bounds.bound_above(|| true).map_err(|conflict| Told::contradiction(Why::Carried, conflict))?;
         let saw = |who: u32, what: u32, bounds: &Bounds<'_>| bounds.variable(who, self.problem.replica(what));
         for &(what, who) in &self.problem.seen {
             let literal = Literal::at_least(saw(who, what, &self.bounds), self.problem.position(what) + 1);
@@ -144,8 +144,14 @@ impl Trace<'_> {
     /// Follows all rules until there is a contradiction or a choice.
     fn go_on(&mut self) -> End {
         'again: loop {
-            if let Err(conflict) = self.bounds.propagate(|_| {}) {
-                return End::Contradiction(Told::contradiction(Why::Carried, conflict));
+            loop {
+                let mut changes = 0;
+                if let Err(conflict) = self.bounds.propagate(|_| changes += 1) {
+                    return End::Contradiction(Told::contradiction(Why::Carried, conflict));
+                }
+                if changes == 0 {
+                    break;
+                }
             }
             let mut open = None;
             for number in 0..self.problem.queries.len() {
