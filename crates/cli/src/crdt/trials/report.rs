@@ -65,14 +65,18 @@ fn deviation(subject: &Subject, terminal: Terminal) -> String {
         subject.library, subject.offer.data_type
     );
     text += &wrapped(&format!("the first, seed {seed}: {what}"), terminal.width(), 2);
-    text + &how_again(file.as_deref(), again)
+    if let Some(file) = file {
+        let _ = writeln!(text, "  kept in {}", file.display());
+    }
+    // The history alone does not show it.
+    text + &how_again(None, again)
 }
 
 fn how_again(file: Option<&Path>, again: &str) -> String {
     let mut text = String::new();
     let _ = match file {
         Some(file) => writeln!(text, "  to see it again: isonomy crdt check {}", file.display()),
-        None => writeln!(text, "  to see it again: {again} --out FOLDER"),
+        None => writeln!(text, "  to see it again: {again}"),
     };
     text
 }
