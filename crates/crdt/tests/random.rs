@@ -213,13 +213,13 @@ fn agree(data_type: DataType, histories: usize, make: fn(&mut Random, DataType) 
 #[test]
 fn random_answers() {
     for data_type in DataType::ALL {
-        agree(data_type, 700, random_history);
+        agree(data_type, 500, random_history);
     }
 }
 
 #[test]
 fn answers_that_are_almost_right() {
     for data_type in DataType::ALL {
-        agree(data_type, 700, almost_right);
+        agree(data_type, 500, almost_right);
     }
 }
