@@ -278,12 +278,9 @@ impl<'a> Words<'a> {
 
     /// What the answer of a query says.
     fn claim(&self, query: Query, told: &Told) -> String {
-        match query.rule {
-            Rule::List { .. } => return self.missing(query.op, told),
-            Rule::Never => return self.never(query.op),
-            _ => {}
-        }
-        let (who, methods) = (self.full(query.op), self.history.data_type().methods());
+        // A sentence spells an operation out where it is first asked for.
+        let who = || self.full(query.op);
+        let methods = self.history.data_type().methods();
         let second = methods.second.unwrap_or_default();
         let (added, removed) = (methods.first, second);
         let x = self.operation(query.op).object().map(|x| self.label(x)).unwrap_or_default();
@@ -292,28 +289,38 @@ impl<'a> Words<'a> {
         match query.rule {
             Rule::Exists { .. } if read => {
                 format!(
-                    "{who} saw a write of each value that it returned, which no other write of {x} that it saw had seen."
+                    "{} saw a write of each value that it returned, which no other write of {x} that it saw had seen.",
+                    who()
                 )
             }
-            Rule::Exists { initial: false, .. } => format!("{who} saw some {added} that no {removed} it saw had seen."),
-            Rule::Exists { .. } => format!("{who} saw no {added}, or some {removed} that no {added} it saw had seen."),
+            Rule::Exists { initial: false, .. } => {
+                format!("{} saw some {added} that no {removed} it saw had seen.", who())
+            }
+            Rule::Exists { .. } => {
+                format!("{} saw no {added}, or some {removed} that no {added} it saw had seen.", who())
+            }
             Rule::Covered { initial: false, .. } => {
-                format!("For {who}, every {added} that it saw was seen by a {removed} that it saw.")
+                format!("For {}, every {added} that it saw was seen by a {removed} that it saw.", who())
             }
             Rule::Covered { .. } => {
-                format!("{who} saw some {added}, and every {removed} that it saw was seen by an {added} that it saw.")
+                format!(
+                    "{} saw some {added}, and every {removed} that it saw was seen by an {added} that it saw.",
+                    who()
+                )
             }
             Rule::Only { .. } => {
                 format!(
-                    "For {who}, every write of {x} that it saw and did not return was seen by one that it returned."
+                    "For {}, every write of {x} that it saw and did not return was seen by one that it returned.",
+                    who()
                 )
             }
-            Rule::Sum { value, .. } if value < 0 => format!("{who} saw {} fewer {added} than {removed}.", -value),
-            Rule::Sum { value, .. } => format!("{who} saw {value} more {added} than {removed}."),
+            Rule::Sum { value, .. } if value < 0 => format!("{} saw {} fewer {added} than {removed}.", who(), -value),
+            Rule::Sum { value, .. } => format!("{} saw {value} more {added} than {removed}.", who()),
             Rule::Choice { .. } => {
-                format!("{who} returned the write with the highest timestamp of those of {x} that it saw.")
+                format!("{} returned the write with the highest timestamp of those of {x} that it saw.", who())
             }
-            Rule::List { .. } | Rule::Never => String::new(),
+            Rule::List { .. } => self.missing(query.op, told),
+            Rule::Never => self.never(query.op),
         }
     }
 
