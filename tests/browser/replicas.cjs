@@ -16,7 +16,7 @@ const WIDE = { width: 1280, height: 860 };
 const NARROW = { width: 400, height: 800 };
 
 // A replica forgets its own increment; with what comes between, which does not matter.
-const lost = "a: inc(x) read(x)=1 read(x)=0\nb: inc(y) read(y)=1\n";
+const lost = "a: inc(x) inc(y)\nb: read(y)=1 read(x)=0\n";
 const fine = "a: inc(x) read(x)=1\nb: read(x)=1\n";
 const evil = "</script><script>window.harmed=1</script><img src=x onerror=window.harmed=1>";
 const nasty = `${JSON.stringify({ replica: evil, ops: [["inc", evil], ["read", evil, 0]] })}\n`;
