@@ -25,10 +25,8 @@ test: check deny servers ## everything: check, all tests on real databases too, 
 browser: ## pages in a real browser, where there is one or Debian has one; screenshots are in target/browser
 	$(CARGO) build --release --quiet
 	@if chromium=$$(scripts/browser); then \
-	CHROMIUM=$$chromium NODE_PATH=target/browser/node_modules node tests/browser/pages.cjs target/release/isonomy target/browser && \
-	CHROMIUM=$$chromium NODE_PATH=target/browser/node_modules node tests/browser/replicas.cjs target/release/isonomy target/browser && \
-	CHROMIUM=$$chromium NODE_PATH=target/browser/node_modules node tests/browser/serve.cjs target/release/isonomy target/browser && \
-	CHROMIUM=$$chromium NODE_PATH=target/browser/node_modules node tests/browser/large.cjs target/release/isonomy target/browser; \
+	for tests in pages replicas serve large; do \
+	CHROMIUM=$$chromium NODE_PATH=target/browser/node_modules node tests/browser/$$tests.cjs target/release/isonomy target/browser || exit 1; done; \
 	else echo "there is no browser; pages are not tried in one"; fi
 
 deny: ## licences, advisories and duplicates, where cargo-deny is installed

@@ -1,17 +1,14 @@
 // That pages of a violating history of a hundred thousand transactions react, and how long they take. Two seconds are the goal; what takes
 // longer is said, and is no failure: machines differ.
 //
-//   node tests/browser/large.cjs ISONOMY FOLDER
-//
-// The history and its page are left in FOLDER. Needs playwright-core and Chromium; `scripts/browser` finds or installs them.
+// How to run it: harness.cjs. The history and its page are left in the folder.
 "use strict";
 const assert = require("node:assert/strict");
 const { spawn, spawnSync } = require("node:child_process");
 const fs = require("node:fs");
 const path = require("node:path");
-const { chromium } = require("playwright-core");
+const { isonomy, folder, launch } = require("./harness.cjs");
 
-const [isonomy, folder] = process.argv.slice(2).map((argument) => path.resolve(argument));
 const GOAL = 2000;
 
 function command(...args) {
@@ -71,8 +68,7 @@ async function measure(browser, url) {
   const file = path.join(histories, "large.jsonl");
   const size = ["--preset", "general-rw", "--sessions", "50", "--txns", "100000", "--keys", "20000", "--times"];
   command("generate", "history", ...size, "--level", "serializable", "--plant", "long-fork", "--seed", "4", "-o", file);
-  const executablePath = process.env.CHROMIUM || "/usr/bin/chromium";
-  const browser = await chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] });
+  const browser = await launch();
   const child = spawn(isonomy, ["serve", "--address", "0", "--dir", histories], { stdio: ["ignore", "pipe", "ignore"] });
   try {
     const url = await new Promise((resolve) => child.stdout.once("data", (text) => resolve(String(text).trim())));

@@ -1,21 +1,15 @@
 // Opens pages that the command writes in a real browser, and uses them: steps, clicks, keys, colours, narrow windows, paper.
 //
-//   node tests/browser/pages.cjs ISONOMY FOLDER
-//
-// Screenshots and the pages themselves are left in FOLDER. Needs playwright-core and Chromium; `scripts/browser` finds or installs them.
+// How to run it: harness.cjs.
 "use strict";
 const assert = require("node:assert/strict");
 const { spawnSync } = require("node:child_process");
 const fs = require("node:fs");
 const path = require("node:path");
-const { chromium } = require("playwright-core");
+const { isonomy, folder, NARROW, open, close, count, fits, run } = require("./harness.cjs");
 
-const [isonomy, folder] = process.argv.slice(2).map((argument) => path.resolve(argument));
 const corpus = path.join(__dirname, "../../corpus");
 const { nasty, long, nested } = require("./histories.cjs");
-
-const WIDE = { width: 1280, height: 860 };
-const NARROW = { width: 400, height: 800 };
 
 // Runs the command, and returns the address of the page that it wrote.
 function page(name, ...args) {
@@ -33,35 +27,7 @@ function history(name, text) {
 
 const of = (name) => path.join(corpus, `${name}.hist`);
 
-// Opens a page, and fails if anything is asked for beside it, or anything is complained of.
-async function open(browser, address, options = {}) {
-  const context = await browser.newContext({ viewport: WIDE, ...options });
-  const tab = await context.newPage();
-  tab.complaints = [];
-  tab.on("console", (message) => message.type() !== "log" && tab.complaints.push(message.text()));
-  tab.on("pageerror", (error) => tab.complaints.push(String(error)));
-  tab.on("request", (request) => request.url() !== address && tab.complaints.push(`asks for ${request.url()}`));
-  tab.on("dialog", (dialog) => {
-    tab.complaints.push(`dialog: ${dialog.message()}`);
-    dialog.dismiss();
-  });
-  await tab.goto(address);
-  return tab;
-}
-
-const count = (tab, selector) => tab.locator(selector).count();
 const now = (tab) => tab.locator(".now").first().innerText();
-
-async function close(tab) {
-  assert.deepEqual(tab.complaints, []);
-  await tab.context().close();
-}
-
-// The page itself must never scroll sideways; drawings may.
-async function fits(tab) {
-  const [content, window] = await tab.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
-  assert.ok(content <= window, `${content} wide in a window of ${window}`);
-}
 
 async function controlsHaveNames(tab) {
   const without = await tab.evaluate(() =>
@@ -251,22 +217,4 @@ const tests = {
   },
 };
 
-(async () => {
-  fs.mkdirSync(folder, { recursive: true });
-  const executablePath = process.env.CHROMIUM || "/usr/bin/chromium";
-  const browser = await chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] });
-  const wanted = process.argv[4];
-  let failed = 0;
-  for (const [name, test] of Object.entries(tests)) {
-    if (wanted && !name.includes(wanted)) continue;
-    try {
-      await test(browser);
-      console.log(`ok   ${name}`);
-    } catch (error) {
-      failed += 1;
-      console.log(`FAIL ${name}\n${error.stack}`);
-    }
-  }
-  await browser.close();
-  process.exitCode = failed ? 1 : 0;
-})();
+run(tests);

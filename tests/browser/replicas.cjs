@@ -1,21 +1,15 @@
 // Opens pages of replicated data types in a real browser, and uses them: steps, clicks, keys, colours, narrow windows, paper.
 //
-//   node tests/browser/replicas.cjs ISONOMY FOLDER
-//
-// Screenshots and the pages themselves are left in FOLDER. Needs playwright-core and Chromium; `scripts/browser` finds or installs them.
+// How to run it: harness.cjs.
 "use strict";
 const assert = require("node:assert/strict");
 const { spawnSync } = require("node:child_process");
 const fs = require("node:fs");
 const path = require("node:path");
-const { chromium } = require("playwright-core");
 const { accessible } = require("./accessible.cjs");
+const { isonomy, folder, NARROW, open, close, count, fits, run } = require("./harness.cjs");
 
-const [isonomy, folder] = process.argv.slice(2).map((argument) => path.resolve(argument));
-const WIDE = { width: 1280, height: 860 };
-const NARROW = { width: 400, height: 800 };
-
-// A replica forgets its own increment; with what comes between, which does not matter.
+// A replica knows of the second increment and not of the first.
 const lost = "a: inc(x) inc(y)\nb: read(y)=1 read(x)=0\n";
 const fine = "a: inc(x) read(x)=1\nb: read(x)=1\n";
 const evil = "</script><script>window.harmed=1</script><img src=x onerror=window.harmed=1>";
@@ -34,31 +28,7 @@ function page(name, ...histories) {
   return `file://${html}`;
 }
 
-// Opens a page, and fails if anything is asked for beside it, or anything is complained of.
-async function open(browser, address, options = {}) {
-  const context = await browser.newContext({ viewport: WIDE, ...options });
-  const tab = await context.newPage();
-  tab.complaints = [];
-  tab.on("console", (message) => message.type() !== "log" && tab.complaints.push(message.text()));
-  tab.on("pageerror", (error) => tab.complaints.push(String(error)));
-  tab.on("request", (request) => request.url() !== address && tab.complaints.push(`asks for ${request.url()}`));
-  await tab.goto(address);
-  return tab;
-}
-
-const count = (tab, selector) => tab.locator(selector).count();
 const shot = (tab, name) => tab.screenshot({ path: path.join(folder, `${name}.png`), fullPage: true });
-
-async function close(tab) {
-  assert.deepEqual(tab.complaints, []);
-  await tab.context().close();
-}
-
-// The page itself must never scroll sideways; drawings may.
-async function fits(tab) {
-  const [content, window] = await tab.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
-  assert.ok(content <= window, `${content} wide in a window of ${window}`);
-}
 
 const tests = {
   async "stepping through lights up operations and arrows"(browser) {
@@ -120,20 +90,4 @@ const tests = {
   },
 };
 
-(async () => {
-  fs.mkdirSync(folder, { recursive: true });
-  const executablePath = process.env.CHROMIUM || "/usr/bin/chromium";
-  const browser = await chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] });
-  let failed = 0;
-  for (const [name, test] of Object.entries(tests)) {
-    try {
-      await test(browser);
-      console.log(`ok   ${name}`);
-    } catch (error) {
-      failed += 1;
-      console.log(`FAIL ${name}\n${error.stack}`);
-    }
-  }
-  await browser.close();
-  process.exitCode = failed ? 1 : 0;
-})();
+run(tests);

@@ -1,22 +1,16 @@
 // Opens the web application in a real browser, and uses it: a check, its counterexamples, slices, an upload, a run, a comparison, exports, narrow windows, the keyboard alone.
 //
-//   node tests/browser/serve.cjs ISONOMY FOLDER [PART OF A TEST'S NAME]
-//
-// Screenshots are left in FOLDER. Needs playwright-core and Chromium; `scripts/browser` finds or installs them.
+// How to run it: harness.cjs.
 "use strict";
 const assert = require("node:assert/strict");
 const { spawn } = require("node:child_process");
 const fs = require("node:fs");
 const os = require("node:os");
 const path = require("node:path");
-const { chromium } = require("playwright-core");
 const { accessible } = require("./accessible.cjs");
+const { isonomy, folder, WIDE, NARROW, open, close, count, fits, run } = require("./harness.cjs");
 
-const [isonomy, folder] = process.argv.slice(2, 4).map((argument) => path.resolve(argument));
 const corpus = path.join(__dirname, "../../corpus");
-
-const WIDE = { width: 1280, height: 860 };
-const NARROW = { width: 400, height: 800 };
 
 // What violates causal is not what violates adya-si, which does not know sessions.
 const TWO_STORIES = `s1: [w(x,1)] [r(x,_)]
@@ -39,35 +33,11 @@ async function serve() {
   return { child, url, histories };
 }
 
-// Opens a page, and fails if anything is asked for elsewhere, or anything is complained of.
-async function open(browser, address, options = {}) {
-  const context = await browser.newContext({ viewport: WIDE, ...options });
-  const tab = await context.newPage();
-  tab.complaints = [];
-  tab.on("console", (message) => message.type() !== "log" && tab.complaints.push(message.text()));
-  tab.on("pageerror", (error) => tab.complaints.push(String(error)));
-  tab.on("request", (request) => new URL(request.url()).host !== new URL(address).host && tab.complaints.push(`asks for ${request.url()}`));
-  tab.on("dialog", (dialog) => {
-    tab.complaints.push(`dialog: ${dialog.message()}`);
-    dialog.dismiss();
-  });
-  await tab.goto(address);
-  return tab;
-}
-
-async function close(tab) {
-  assert.deepEqual(tab.complaints, []);
-  await tab.context().close();
-}
-
-const count = (tab, selector) => tab.locator(selector).count();
-
 // At both widths: nothing sticks out, no verdict is cut off, all is accessible, and a picture is left, light and dark.
 async function looks(tab, name) {
   for (const [size, suffix] of [[NARROW, "-400"], [WIDE, ""]]) {
     await tab.setViewportSize(size);
-    const [content, window] = await tab.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
-    assert.ok(content <= window, `${name}: ${content} wide in a window of ${window}`);
+    await fits(tab);
     for (const box of await tab.locator("td .violated, td .holds, td .link, td a, td.number").all()) {
       const place = await box.boundingBox();
       assert.ok(!place || place.x + place.width <= size.width, `${name}: ${await box.innerText()} is cut off at ${size.width}`);
@@ -274,25 +244,9 @@ const tests = {
 };
 
 (async () => {
-  fs.mkdirSync(folder, { recursive: true });
-  const executablePath = process.env.CHROMIUM || "/usr/bin/chromium";
-  const browser = await chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] });
   const served = await serve();
-  const wanted = process.argv[4];
-  let failed = 0;
-  for (const [name, test] of Object.entries(tests)) {
-    if (wanted && !name.includes(wanted)) continue;
-    try {
-      await test(browser, served);
-      console.log(`ok   ${name}`);
-    } catch (error) {
-      failed += 1;
-      console.log(`FAIL ${name}\n${error.stack}`);
-    }
-  }
-  await browser.close();
+  await run(tests, served);
   served.child.removeAllListeners("exit");
   served.child.kill("SIGINT");
   fs.rmSync(served.histories, { recursive: true, force: true });
-  process.exitCode = failed ? 1 : 0;
 })();

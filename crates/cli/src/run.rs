@@ -15,6 +15,7 @@ use isonomy::{Ablation, Engine, Format, History, IsolationLevel, Terms, formats}
 use isonomy_driver::faults::Schedule;
 use isonomy_driver::run::{Plan, RunError, Watch};
 use isonomy_driver::{Database, Description, Recorder, schemes};
+use isonomy_web::without_password;
 use isonomy_workload::{Distribution, Length, Shape, Workload};
 
 use crate::args::RunArgs;
@@ -326,27 +327,9 @@ pub(crate) fn listen(interrupted: &Arc<AtomicBool>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A URL as it may be shown and kept.
-fn without_password(url: &str) -> String {
-    let hidden = || {
-        let (scheme, rest) = url.split_once("://")?;
-        let (user, host) = rest.rsplit_once('@')?;
-        let (user, _) = user.split_once(':')?;
-        Some(format!("{scheme}://{user}:***@{host}"))
-    };
-    hidden().unwrap_or_else(|| url.to_string())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn passwords_are_not_shown() {
-        assert_eq!(without_password("postgres://me:secret@host:5432/db"), "postgres://me:***@host:5432/db");
-        assert_eq!(without_password("postgres://me@host/db"), "postgres://me@host/db");
-        assert_eq!(without_password("mock:causal"), "mock:causal");
-    }
 
     #[test]
     fn the_demonstration_asks_for_the_next_level() {

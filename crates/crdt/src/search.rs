@@ -9,6 +9,7 @@ mod bounds;
 mod clauses;
 mod root;
 mod rules;
+mod sort;
 mod stamps;
 mod trace;
 

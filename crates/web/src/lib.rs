@@ -28,5 +28,5 @@ mod upload;
 mod view;
 
 pub use config::{Choices, Config, Database, Limits};
-pub use secret::Token;
+pub use secret::{Token, without_password};
 pub use server::{Server, StartError};

@@ -37,6 +37,17 @@ pub(crate) fn name() -> String {
     format!("{:032x}", u128::from_be_bytes(bytes))
 }
 
+/// A URL as it may be shown and kept.
+pub fn without_password(url: &str) -> String {
+    let hidden = || {
+        let (scheme, rest) = url.split_once("://")?;
+        let (user, host) = rest.rsplit_once('@')?;
+        let (user, _) = user.split_once(':')?;
+        Some(format!("{scheme}://{user}:***@{host}"))
+    };
+    hidden().unwrap_or_else(|| url.to_string())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -47,5 +58,12 @@ mod tests {
         assert!(token.is("secret") && !token.is("secreT") && !token.is("secre") && !token.is(""));
         assert_eq!(format!("{token:?}"), "Token(***)");
         assert_ne!(name(), name());
+    }
+
+    #[test]
+    fn passwords_are_not_shown() {
+        assert_eq!(without_password("postgres://me:secret@host:5432/db"), "postgres://me:***@host:5432/db");
+        assert_eq!(without_password("postgres://me@host/db"), "postgres://me@host/db");
+        assert_eq!(without_password("mock:causal"), "mock:causal");
     }
 }

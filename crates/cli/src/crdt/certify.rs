@@ -6,10 +6,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use isonomy_crdt::report::{Certificate, CertificateError};
-use isonomy_crdt::{DataType, Format, History, certify};
+use isonomy_crdt::{History, certify};
 use serde_json::json;
 
-use super::load::load;
+use super::load::{Kind, load};
 use crate::exit::{Exit, Failure};
 use crate::load::{is_stdin, name, total_size};
 use crate::output::{Output, Style, Terminal};
@@ -29,12 +29,8 @@ pub(crate) struct CertifyArgs {
     history: PathBuf,
     /// The certificate, as `crdt check --certificate` wrote it
     file: PathBuf,
-    /// The type; as the history says if absent
-    #[arg(long, short, value_name = "T")]
-    r#type: Option<DataType>,
-    /// Format of the history, jsonl or notation; by its content if absent
-    #[arg(long, short, value_name = "F")]
-    format: Option<Format>,
+    #[command(flatten)]
+    kind: Kind,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -45,7 +41,7 @@ pub(crate) fn run(args: &CertifyArgs, terminal: Terminal) -> Result<Exit, Failur
         return Err(Failure::new("the history and its certificate cannot both be standard input"));
     }
     let progress = Progress::bytes(terminal.shows_progress(), total_size([args.history.as_path()]));
-    let history = load(&args.history, args.r#type, args.format, &progress);
+    let history = load(&args.history, &args.kind, &progress);
     progress.end();
     let history = history?;
     let certificate = certificate(args)?;

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use clap::Args;
 use isonomy_crdt::report::Certificate;
-use isonomy_crdt::{DataType, Explanation, Format, History, Verdict, explain};
+use isonomy_crdt::{Explanation, History, Verdict, explain};
 use isonomy_draw::{ReplicasItem, replicas_page, replicas_svg};
 
 use super::judge::{Judged, Limits, judge};
-use super::load::load;
+use super::load::{Kind, load};
 use super::{json, text};
 use crate::exit::{Exit, Failure};
 use crate::files::{Problem, Target};
@@ -38,12 +38,8 @@ Of several results the code is that of the worst: 2 over 1 over 3 over 0. A clos
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct CheckArgs {
-    /// The type; as the files say if absent; `isonomy crdt types` lists them
-    #[arg(long, short, value_name = "T")]
-    r#type: Option<DataType>,
-    /// Format of the histories, jsonl or notation; by their content if absent
-    #[arg(long, short, value_name = "F")]
-    format: Option<Format>,
+    #[command(flatten)]
+    kind: Kind,
     /// Print one JSON object per history, a line each
     #[arg(long)]
     json: bool,
@@ -133,7 +129,7 @@ struct Examined {
 }
 
 fn examine(args: &CheckArgs, path: &Path, progress: &Progress, terminal: Terminal) -> Result<Examined, Failure> {
-    let history = load(path, args.r#type, args.format, progress)?;
+    let history = load(path, &args.kind, progress)?;
     let limits = Limits { timeout: args.timeout, budget: args.budget };
     let judged = judge(&history, limits, progress);
     let explanation = explanation(&history, &judged.verdict);

@@ -5,19 +5,26 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+use clap::Args;
 use isonomy_crdt::{DataType, Format, History, ReadError, read};
 
 use crate::exit::Failure;
 use crate::load::{is_stdin, name};
 use crate::progress::Progress;
 
-/// Reads a history; what is not given is taken from its content.
-pub(super) fn load(
-    path: &Path,
-    data_type: Option<DataType>,
+/// What histories are, where they do not say it themselves.
+#[derive(Debug, Args)]
+pub(crate) struct Kind {
+    /// The type; as the history says if absent; `isonomy crdt types` lists them
+    #[arg(long, short, value_name = "T")]
+    r#type: Option<DataType>,
+    /// The format, jsonl or notation; by the content if absent
+    #[arg(long, short, value_name = "F")]
     format: Option<Format>,
-    progress: &Progress,
-) -> Result<History, Failure> {
+}
+
+/// Reads a history.
+pub(super) fn load(path: &Path, kind: &Kind, progress: &Progress) -> Result<History, Failure> {
     let input: Box<dyn Read> = if is_stdin(path) {
         Box::new(io::stdin().lock())
     } else {
@@ -25,7 +32,7 @@ pub(super) fn load(
         Box::new(File::open(path).map_err(unreadable)?)
     };
     progress.doing("reading");
-    read(progress.counting(input), data_type, format).map_err(|error| failure(path, &error))
+    read(progress.counting(input), kind.r#type, kind.format).map_err(|error| failure(path, &error))
 }
 
 fn failure(path: &Path, error: &ReadError) -> Failure {

@@ -6,10 +6,11 @@ use isonomy::certify::certify;
 use isonomy::{History, IsolationLevel, Terms, Verdict};
 use isonomy_driver::faults::Injected;
 use isonomy_driver::run::{End, Plan, Summary};
+use isonomy_web::without_password;
 use serde_json::{Value, json};
 
+use super::Job;
 use super::folder::Folder;
-use super::{Job, without_password};
 use crate::check::draw::weakest;
 use crate::check::judge::Judged;
 use crate::check::{json as lines, text};

@@ -2,6 +2,7 @@
 //!
 //! The rest follows change by change, in `bounds`. Doing all of it so would carry each fact along its whole replica.
 
+use super::sort::sort;
 use crate::problem::Problem;
 
 pub(super) struct Root {
@@ -66,42 +67,14 @@ fn last(problem: &Problem<'_>, replica: usize, count: u32) -> usize {
 }
 
 fn topological(problem: &Problem<'_>, lower: &[u32]) -> Option<Vec<u32>> {
-    let (operations, replicas) = (problem.len(), problem.replicas as usize);
+    let replicas = problem.replicas as usize;
     let sources = |op: usize| {
         let cross = (0..replicas).filter(move |&replica| lower[op * replicas + replica] > 0);
         let cross = cross.map(move |replica| last(problem, replica, lower[op * replicas + replica]));
         cross.chain((problem.position(op as u32) > 0).then(|| op - 1))
     };
-    let mut starts = vec![0u32; operations + 2];
-    let mut waiting = vec![0u32; operations];
-    for (op, waiting) in waiting.iter_mut().enumerate() {
-        for source in sources(op) {
-            starts[source + 2] += 1;
-            *waiting += 1;
-        }
-    }
-    for at in 1..starts.len() {
-        starts[at] += starts[at - 1];
-    }
-    let mut targets = vec![0; starts[operations + 1] as usize];
-    for op in 0..operations {
-        for source in sources(op) {
-            targets[starts[source + 1] as usize] = op as u32;
-            starts[source + 1] += 1;
-        }
-    }
-    let mut order: Vec<u32> = (0..operations as u32).filter(|&op| waiting[op as usize] == 0).collect();
-    let mut at = 0;
-    while let Some(&op) = order.get(at) {
-        at += 1;
-        for &target in &targets[starts[op as usize] as usize..starts[op as usize + 1] as usize] {
-            waiting[target as usize] -= 1;
-            if waiting[target as usize] == 0 {
-                order.push(target);
-            }
-        }
-    }
-    (order.len() == operations).then_some(order)
+    let edges = (0..problem.len()).flat_map(|op| sources(op).map(move |source| (source as u32, op as u32)));
+    sort(problem.len(), edges).ok()
 }
 
 /// An operation saw what those saw that it saw.

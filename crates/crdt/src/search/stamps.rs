@@ -1,6 +1,7 @@
 //! An order of timestamps: every operation after those that it saw, and as the answers ask.
 
 use super::bounds::{Bounds, Conflict, Literal};
+use super::sort::sort;
 use crate::problem::{Problem, Rule};
 
 /// The first has a lower timestamp than the second.
@@ -29,38 +30,8 @@ pub(super) fn arrange(problem: &Problem<'_>, bounds: &Bounds<'_>) -> Result<Vec<
     seen(problem, bounds, &mut edges);
     edges.extend(problem.before.iter().map(|&(from, to)| Edge { from, to, reason: Reason::Lists }));
     chosen(problem, bounds, &mut edges);
-    let operations = problem.len();
-    let mut starts = vec![0u32; operations + 2];
-    let mut waiting = vec![0u32; operations];
-    for edge in &edges {
-        starts[edge.from as usize + 2] += 1;
-        waiting[edge.to as usize] += 1;
-    }
-    for at in 1..starts.len() {
-        starts[at] += starts[at - 1];
-    }
-    let mut out = vec![0u32; edges.len()];
-    for (number, edge) in edges.iter().enumerate() {
-        out[starts[edge.from as usize + 1] as usize] = number as u32;
-        starts[edge.from as usize + 1] += 1;
-    }
-    let out_of = |op: u32| &out[starts[op as usize] as usize..starts[op as usize + 1] as usize];
-    let mut order: Vec<u32> = (0..operations as u32).filter(|&op| waiting[op as usize] == 0).collect();
-    let mut at = 0;
-    while let Some(&op) = order.get(at) {
-        at += 1;
-        for &edge in out_of(op) {
-            let target = edges[edge as usize].to as usize;
-            waiting[target] -= 1;
-            if waiting[target] == 0 {
-                order.push(target as u32);
-            }
-        }
-    }
-    if order.len() == operations {
-        return Ok(order);
-    }
-    Err(circle(problem, &edges, &waiting))
+    let pairs = edges.iter().map(|edge| (edge.from, edge.to));
+    sort(problem.len(), pairs).map_err(|waiting| circle(problem, &edges, &waiting))
 }
 
 fn seen(problem: &Problem<'_>, bounds: &Bounds<'_>, edges: &mut Vec<Edge>) {

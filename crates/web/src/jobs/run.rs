@@ -9,6 +9,7 @@ use super::check::number;
 use crate::config::Choices;
 use crate::form::Form;
 use crate::problem::Problem;
+use crate::secret::without_password;
 
 /// What to run.
 #[derive(Clone, Debug)]
@@ -87,17 +88,6 @@ impl Run {
         };
         command.arg(option("--out=", &self.out)).arg(option("--html=", &folder.join("page.html")));
     }
-}
-
-/// A URL as it may be shown.
-fn without_password(url: &str) -> String {
-    let hidden = || {
-        let (scheme, rest) = url.split_once("://")?;
-        let (user, host) = rest.rsplit_once('@')?;
-        let (user, _) = user.split_once(':')?;
-        Some(format!("{scheme}://{user}:***@{host}"))
-    };
-    hidden().unwrap_or_else(|| url.to_string())
 }
 
 #[cfg(test)]
